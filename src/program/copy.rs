@@ -1,6 +1,6 @@
 //! Asynchronous copies. There are few of them, so what they do lies in a table beside the code.
 
-use super::operands::{RegisterOperand, Use, Walk};
+use super::operands::Walk;
 use super::{Access, Address, Bank, ListId, PredSrc, Src};
 use crate::base::define_id;
 use crate::isa::{AtomicFn, ScalarType, Space, TensorMode};
@@ -118,7 +118,7 @@ pub struct TensorCopy {
     pub multicast: Option<Src>,
 }
 
-impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
+impl Walk<'_> {
     pub(super) fn async_copy(&mut self, copy: CopyId) {
         let program = self.program;
         let copy = &program.copies[copy];

@@ -1,8 +1,8 @@
 //! Texture and surface instructions. There are few of them, so what they do lies in a table beside the code.
 
-use super::op::{Effect, Effects};
-use super::operands::{RegisterOperand, Use, Walk};
-use super::{Bank, Dst, Src};
+use super::op::{Effect, Effects, Family, Purpose};
+use super::operands::{Use, Walk};
+use super::{Bank, Dst, Program, Src};
 use crate::base::define_id;
 use crate::isa::{AtomicFn, Geometry, ImageKind, ImageQuery, ScalarType, SurfaceBounds};
 
@@ -94,19 +94,27 @@ impl ImageAccess {
     }
 }
 
-impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
-    pub(super) fn image(&mut self, access: ImageId) {
-        let program = self.program;
-        let access = &program.images[access];
+impl Family for ImageId {
+    fn operands(&self, walk: &mut Walk<'_>) {
+        let program = walk.program;
+        let access = &program.images[*self];
         for handle in [Some(access.image), access.sampler].into_iter().flatten() {
             if let Handle::Value(source) = handle {
-                self.source(Use::Address, Bank::B64, source, 1);
+                walk.source(Use::Address, Bank::B64, source, 1);
             }
         }
-        access.place.iter().for_each(|source| self.source(Use::Address, Bank::B32, *source, 1));
-        access.values.iter().for_each(|source| self.read(Bank::of_wide(access.wide), *source));
+        access.place.iter().for_each(|source| walk.source(Use::Address, Bank::B32, *source, 1));
+        access.values.iter().for_each(|source| walk.read(Bank::of_wide(access.wide), *source));
         let bank = if matches!(access.f, ImageFn::IsHandle(_)) { Bank::Pred } else { Bank::of_wide(access.wide) };
-        access.dests.iter().for_each(|d| self.write(bank, *d));
-        self.write(Bank::Pred, access.resident);
+        access.dests.iter().for_each(|d| walk.write(bank, *d));
+        walk.write(Bank::Pred, access.resident);
+    }
+
+    fn effects(&self, program: &Program) -> Effects {
+        program.images[*self].effects()
+    }
+
+    fn purpose(&self) -> Purpose {
+        Purpose::Memory
     }
 }

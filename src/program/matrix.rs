@@ -1,9 +1,9 @@
 //! Matrix instructions of a warp (PTX ISA, "Warp Level Matrix Instructions"). There are few of them, so what they do lies in a table
 //! beside the code.
 
-use super::op::{Effect, Effects};
-use super::operands::{RegisterOperand, Use, Walk};
-use super::{Access, Address, Bank, Dst, ListId, Src};
+use super::op::{Effect, Effects, Family};
+use super::operands::Walk;
+use super::{Access, Address, Bank, Dst, ListId, Program, Src};
 use crate::base::define_id;
 use crate::isa::{Fragment, Matrix, MatrixFamily, Rounding, ScalarType, Shape};
 
@@ -138,44 +138,50 @@ impl MatrixOp {
     }
 }
 
-impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
+impl Family for MatrixId {
     /// The registers of fragments are 64 bits wide for elements of `.f64`, and 32 otherwise.
-    pub(super) fn matrix(&mut self, matrix: MatrixId) {
-        let op = &self.program.matrices[matrix];
+    fn operands(&self, walk: &mut Walk<'_>) {
+        let op = &walk.program.matrices[*self];
         match op {
             MatrixOp::Multiply(multiply) => {
                 let [d, a, b, c] = multiply.kind.types;
-                self.read_fragment(multiply.a, a);
-                self.read_fragment(multiply.b, b);
-                self.read_fragment(multiply.c, c);
-                multiply.metadata.iter().for_each(|(metadata, _)| self.read(Bank::of_wide(false), *metadata));
-                self.write_fragment(multiply.d, d);
+                walk.read_fragment(multiply.a, a);
+                walk.read_fragment(multiply.b, b);
+                walk.read_fragment(multiply.c, c);
+                multiply.metadata.iter().for_each(|(metadata, _)| walk.read(Bank::of_wide(false), *metadata));
+                walk.write_fragment(multiply.d, d);
             }
             MatrixOp::Load(access) => {
-                self.address(access.address);
-                access.stride.iter().for_each(|stride| self.read(Bank::of_wide(false), *stride));
-                self.write_fragment(access.registers, access.fragment.ty);
+                walk.address(access.address);
+                access.stride.iter().for_each(|stride| walk.read(Bank::of_wide(false), *stride));
+                walk.write_fragment(access.registers, access.fragment.ty);
             }
             MatrixOp::Store(access) => {
-                self.address(access.address);
-                access.stride.iter().for_each(|stride| self.read(Bank::of_wide(false), *stride));
-                self.read_fragment(access.registers, access.fragment.ty);
+                walk.address(access.address);
+                access.stride.iter().for_each(|stride| walk.read(Bank::of_wide(false), *stride));
+                walk.read_fragment(access.registers, access.fragment.ty);
             }
             MatrixOp::LoadRows(access) => {
-                self.address(access.address);
-                self.write_fragment(access.registers, ScalarType::B32);
+                walk.address(access.address);
+                walk.write_fragment(access.registers, ScalarType::B32);
             }
             MatrixOp::StoreRows(access) => {
-                self.address(access.address);
-                self.read_fragment(access.registers, ScalarType::B32);
+                walk.address(access.address);
+                walk.read_fragment(access.registers, ScalarType::B32);
             }
             MatrixOp::Transpose { d, a } => {
-                self.read(Bank::of_wide(false), *a);
-                self.write(Bank::of_wide(false), *d);
+                walk.read(Bank::of_wide(false), *a);
+                walk.write(Bank::of_wide(false), *d);
             }
         }
     }
 
+    fn effects(&self, program: &Program) -> Effects {
+        program.matrices[*self].effects()
+    }
+}
+
+impl Walk<'_> {
     fn read_fragment(&mut self, list: ListId, ty: ScalarType) {
         let sources: &[Src] = self.sources(list);
         sources.iter().for_each(|source| self.read(Bank::of_wide(ty == ScalarType::F64), *source));

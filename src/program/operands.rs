@@ -12,8 +12,8 @@ pub(super) use super::walk::Walk;
 pub use super::walk::{RegisterOperand, RegisterOperands, Use, argument_register, call_results, parameter_registers, result_registers};
 
 /// Shows `visit` every register that `inst` uses, what it reads before what it writes. One that is used twice is shown twice.
-pub fn registers_of(inst: &Inst, program: &Program, visit: impl FnMut(Use, RegisterOperand)) {
-    let mut walk = Walk { program, visit };
+pub fn registers_of(inst: &Inst, program: &Program, mut visit: impl FnMut(Use, RegisterOperand)) {
+    let mut walk = Walk { program, visit: &mut visit };
     if let Some(guard) = inst.guard {
         walk.show(Use::Guard, Bank::Pred, guard.slot, 1);
     }

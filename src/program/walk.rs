@@ -71,12 +71,12 @@ fn slot_of(source: Src) -> Option<u32> {
 }
 
 /// Shows the registers of an operation.
-pub(super) struct Walk<'p, V> {
+pub struct Walk<'p> {
     pub(super) program: &'p Program,
-    pub(super) visit: V,
+    pub(super) visit: &'p mut dyn FnMut(Use, RegisterOperand),
 }
 
-impl<'p, V: FnMut(Use, RegisterOperand)> Walk<'p, V> {
+impl<'p> Walk<'p> {
     /// What a call reads: the function it calls, and its arguments.
     pub(super) fn call(&mut self, call: CallId) {
         let program = self.program;

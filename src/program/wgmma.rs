@@ -1,7 +1,7 @@
 //! Asynchronous matrix multiplications of a warpgroup (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"). There are few of
 //! them, so what they do lies in a table beside the code.
 
-use super::operands::{RegisterOperand, Use, Walk};
+use super::operands::Walk;
 use super::{Bank, Dst, PredSrc, Src};
 use crate::base::define_id;
 use crate::isa::{Fragment, Major, Matrix, MatrixFamily, ScalarType, Shape};
@@ -61,7 +61,7 @@ impl WgmmaOp {
     }
 }
 
-impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
+impl Walk<'_> {
     /// `wgmma.mma_async`: the accumulators are read as well, unless it is known that they are not added.
     pub(super) fn wgmma(&mut self, wgmma: WgmmaId) {
         let op = &self.program.wgmmas[wgmma];

@@ -12,7 +12,7 @@ use crate::flow::cells::Cells;
 use crate::flow::taint::Taint;
 use crate::isa::Space;
 use crate::program::operands::{self, RegisterOperands, Use, registers_of};
-use crate::program::{CallId, CallTarget, ControlOp, Effect, FuncId, Inst, Op, Pc, Program, SyncOp};
+use crate::program::{CallId, CallTarget, ControlOp, Effect, FuncId, Inst, Op, Pc, Program, Purpose};
 
 /// What a value may decide beside other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +65,7 @@ const MEMORIES: [Space; 6] = [Space::Generic, Space::Global, Space::Const, Space
 
 /// The space in which an operation reads or writes values; barrier objects and tensor maps hold none.
 fn value_space(op: &Op) -> Option<Space> {
-    op.access().filter(|_| matches!(op, Op::Memory(_) | Op::Atomic(_))).map(|access| access.space)
+    op.access().filter(|_| op.purpose() != Purpose::Action).map(|access| access.space)
 }
 
 /// Where inexact values go.
@@ -191,11 +191,10 @@ impl<'a> Spread<'a> {
 
     fn decisions(&self, function: FuncId, pc: Pc) -> impl Iterator<Item = Decides> + use<> {
         let inst = &self.program.code[pc.index()];
-        let between_threads = matches!(inst.op, Op::Sync(SyncOp::Barrier { .. } | SyncOp::WarpSync { .. }) | Op::Warp(_));
-        let index = matches!(inst.op, Op::Control(ControlOp::BranchIndexed { .. }));
+        let index = inst.op.purpose() == Purpose::Way;
         let address = self.reads(function, inst, |used| used == Use::Address);
         let branch = self.reads(function, inst, |used| used == Use::Guard || index && used == Use::Read);
-        let synchronization = between_threads && self.reads(function, inst, |used| used != Use::Write);
+        let synchronization = inst.op.is_meeting() && self.reads(function, inst, |used| used != Use::Write);
         let kinds = [(address, Decides::Address), (branch, Decides::Branch), (synchronization, Decides::Synchronization)];
         kinds.into_iter().filter(|(holds, _)| *holds).map(|(_, decides)| decides)
     }

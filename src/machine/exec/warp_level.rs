@@ -15,7 +15,7 @@ use crate::machine::state::place::Place;
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::{GroupState, LaneGroup};
 use crate::num::float::{self, Extremum};
-use crate::program::{Dst, Op, Pc, Src, WarpOp};
+use crate::program::{Dst, Family as _, Op, Pc, Src, WarpOp};
 
 impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
     /// Executes an exchange between lanes.

@@ -1,8 +1,9 @@
 //! Asynchronous copies (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy").
 
-use super::effects::{Effect, Effects};
-use crate::program::CopyId;
-use crate::program::operands::{RegisterOperand, Use, Walk};
+use super::effects::{Effect, Effects, Purpose};
+use super::family::Family;
+use crate::program::operands::Walk;
+use crate::program::{CopyId, Program};
 
 /// Asynchronous copies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,21 +19,26 @@ pub enum AsyncOp {
     Wait { bulk: bool, read: bool, open: bool, pending: u32 },
 }
 
-impl AsyncOp {
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for AsyncOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::Copy { copy } => walk.async_copy(copy),
             Self::Commit { bulk: _ } | Self::Wait { bulk: _, read: _, open: _, pending: _ } => {}
         }
     }
 
-    /// What it does beside writing registers.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         match self {
             Self::Copy { copy: _ } => Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory, Effect::Asynchronous]),
             Self::Commit { bulk: _ } => Effects::of(&[Effect::Asynchronous]),
             Self::Wait { .. } => Effects::of(&[Effect::Blocks, Effect::Orders]),
+        }
+    }
+
+    fn purpose(&self) -> Purpose {
+        match self {
+            Self::Copy { copy: _ } => Purpose::Action,
+            Self::Commit { .. } | Self::Wait { .. } => Purpose::Result,
         }
     }
 }

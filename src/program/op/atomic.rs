@@ -1,9 +1,10 @@
 //! Atomics and reductions in memory (PTX ISA, "atom", "red").
 
-use super::effects::{Effect, Effects, Holds};
+use super::effects::{Effect, Effects, Holds, Purpose};
+use super::family::Family;
 use crate::isa::{AtomicFn, ScalarType};
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Access, Address, Bank, Dst, ListId, Src};
+use crate::program::operands::{Use, Walk};
+use crate::program::{Access, Address, Bank, Dst, ListId, Program, Src};
 
 /// Atomics and reductions in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,16 +25,10 @@ impl AtomicOp {
             Self::Single { access, .. } | Self::Vector { access, .. } => access,
         }
     }
+}
 
-    /// What it takes its sources and its results for; none if it says nothing.
-    pub fn holds(&self) -> Option<(Holds, Holds)> {
-        match self {
-            Self::Single { ty, .. } | Self::Vector { ty, .. } => Holds::both(*ty),
-        }
-    }
-
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for AtomicOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::Single { f: _, ty, access: _, d, b, c, address } => {
                 walk.address(address);
@@ -52,8 +47,21 @@ impl AtomicOp {
         }
     }
 
-    /// What it does beside writing registers.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory]).with(Effect::Orders, self.access().orders())
+    }
+
+    fn holds(&self) -> Option<(Holds, Holds)> {
+        match self {
+            Self::Single { ty, .. } | Self::Vector { ty, .. } => Holds::both(*ty),
+        }
+    }
+
+    fn access(&self) -> Option<Access> {
+        Some(Self::access(self))
+    }
+
+    fn purpose(&self) -> Purpose {
+        Purpose::Memory
     }
 }

@@ -1,9 +1,10 @@
 //! Logic, shifts and bit fields (PTX ISA, "Logic and Shift Instructions").
 
-use super::effects::Effects;
+use super::effects::{Effects, Holds};
+use super::family::Family;
 use crate::isa::{BitField32, BoolOp, IntType, Shift, Width};
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Bank, Dst, PredSrc, Src};
+use crate::program::operands::Walk;
+use crate::program::{Bank, Dst, PredSrc, Program, Src};
 
 /// Logic, shifts and bit fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,9 +22,8 @@ pub enum BitsOp {
     Insert { width: Width, d: Dst, a: Src, b: Src, c: Src, e: Src },
 }
 
-impl BitsOp {
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for BitsOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::Shift { f: _, ty, d, a, b } => {
                 walk.read(ty.bank(), a);
@@ -50,7 +50,11 @@ impl BitsOp {
     }
 
     /// All of them only compute.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         Effects::NONE
+    }
+
+    fn holds(&self) -> Option<(Holds, Holds)> {
+        Holds::INTEGERS
     }
 }

@@ -1,8 +1,9 @@
 //! The blocks of a cluster (PTX ISA, "mapa", "getctarank", "barrier.cluster").
 
 use super::effects::{Awaited, Effect, Effects, Holds};
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Bank, Dst, Src};
+use super::family::Family;
+use crate::program::operands::Walk;
+use crate::program::{Bank, Dst, Program, Src};
 
 /// The blocks of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,25 +19,8 @@ pub enum ClusterOp {
     Wait { aligned: bool },
 }
 
-impl ClusterOp {
-    /// Which other threads it waits for.
-    pub fn awaits(&self) -> Option<Awaited> {
-        match self {
-            Self::Wait { aligned: _ } => Some(Awaited::Block),
-            Self::MapShared { .. } | Self::Rank { .. } | Self::Arrive { .. } => None,
-        }
-    }
-
-    /// What it takes its sources and its results for; none if it says nothing.
-    pub fn holds(&self) -> Option<(Holds, Holds)> {
-        match self {
-            Self::MapShared { .. } | Self::Rank { .. } => Holds::INTEGERS,
-            Self::Arrive { .. } | Self::Wait { .. } => None,
-        }
-    }
-
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for ClusterOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::MapShared { wide: is_wide, generic: _, d, a, b } => {
                 walk.read(Bank::of_wide(is_wide), a);
@@ -51,12 +35,25 @@ impl ClusterOp {
         }
     }
 
-    /// What it does beside writing registers.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         match self {
             Self::MapShared { .. } | Self::Rank { .. } => Effects::NONE,
             Self::Arrive { relaxed, aligned: _ } => Effects::NONE.with(Effect::Orders, !relaxed).with(Effect::Exchanges, true),
             Self::Wait { aligned: _ } => Effects::of(&[Effect::Blocks, Effect::Orders]),
+        }
+    }
+
+    fn holds(&self) -> Option<(Holds, Holds)> {
+        match self {
+            Self::MapShared { .. } | Self::Rank { .. } => Holds::INTEGERS,
+            Self::Arrive { .. } | Self::Wait { .. } => None,
+        }
+    }
+
+    fn awaits(&self) -> Option<Awaited> {
+        match self {
+            Self::Wait { aligned: _ } => Some(Awaited::Block),
+            Self::MapShared { .. } | Self::Rank { .. } | Self::Arrive { .. } => None,
         }
     }
 }

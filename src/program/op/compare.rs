@@ -1,9 +1,10 @@
 //! Comparisons (PTX ISA, "Comparison and Selection Instructions": `setp`, `set`).
 
 use super::effects::{Effects, Holds};
+use super::family::Family;
 use crate::isa::{BoolOp, Compare, FloatType, IntType, ScalarType};
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Bank, Dst, PredSrc, Src};
+use crate::program::operands::Walk;
+use crate::program::{Bank, Dst, PredSrc, Program, Src};
 
 /// Comparisons.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,19 +19,8 @@ pub enum CompareOp {
     SetFloat { cmp: Compare, from: FloatType, to: ScalarType, ftz: bool, combine: BoolOp, c: PredSrc, d: Dst, a: Src, b: Src },
 }
 
-impl CompareOp {
-    /// What it takes its sources and its results for; none if it says nothing.
-    pub fn holds(&self) -> Option<(Holds, Holds)> {
-        match self {
-            Self::SetpInt { .. } => Holds::INTEGERS,
-            Self::SetpFloat { ty, .. } => Holds::both(ty.scalar()),
-            Self::SetInt { .. } => None,
-            Self::SetFloat { from, to, .. } => Some((Holds::Number(from.scalar()), Holds::Number(*to))),
-        }
-    }
-
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for CompareOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::SetpInt { cmp: _, ty, combine: _, c, p, q, a, b } => walk.compare(ty.bank(), [a, b], c, Bank::Pred, &[p, q]),
             Self::SetpFloat { cmp: _, ty, ftz: _, combine: _, c, p, q, a, b } => {
@@ -44,7 +34,16 @@ impl CompareOp {
     }
 
     /// All of them only compute.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         Effects::NONE
+    }
+
+    fn holds(&self) -> Option<(Holds, Holds)> {
+        match self {
+            Self::SetpInt { .. } => Holds::INTEGERS,
+            Self::SetpFloat { ty, .. } => Holds::both(ty.scalar()),
+            Self::SetInt { .. } => None,
+            Self::SetFloat { from, to, .. } => Some((Holds::Number(from.scalar()), Holds::Number(*to))),
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Branches, calls and ends (PTX ISA, "Control Flow Instructions").
 
-use super::effects::{Effect, Effects, Holds};
+use super::effects::{Effect, Effects, Holds, Purpose};
+use super::family::Family;
 use crate::isa::SystemFn;
-use crate::program::operands::{RegisterOperand, Use, Walk};
+use crate::program::operands::Walk;
 use crate::program::{Bank, CallId, Pc, Program, Src, TableId};
 
 /// Branches, calls and ends.
@@ -22,23 +23,8 @@ pub enum ControlOp {
     Breakpoint,
 }
 
-impl ControlOp {
-    /// What it takes its sources and its results for; none if it says nothing.
-    pub fn holds(&self) -> Option<(Holds, Holds)> {
-        match self {
-            Self::SystemCall { .. } => Holds::INTEGERS,
-            Self::Branch { .. }
-            | Self::BranchIndexed { .. }
-            | Self::Call { .. }
-            | Self::Return { .. }
-            | Self::Exit
-            | Self::Trap
-            | Self::Breakpoint => None,
-        }
-    }
-
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for ControlOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             // The targets are no registers.
             Self::Branch { target: _, uniform: _ } | Self::Return { uniform: _ } | Self::Exit | Self::Trap | Self::Breakpoint => {}
@@ -51,17 +37,7 @@ impl ControlOp {
         }
     }
 
-    /// Where a branch may go when its guard holds.
-    pub fn targets<'a>(&'a self, program: &'a Program) -> &'a [Pc] {
-        match self {
-            Self::Branch { target, uniform: _ } => std::slice::from_ref(target),
-            Self::BranchIndexed { index: _, table, uniform: _ } => &program.tables[*table],
-            Self::Call { .. } | Self::SystemCall { .. } | Self::Return { .. } | Self::Exit | Self::Trap | Self::Breakpoint => &[],
-        }
-    }
-
-    /// What it does beside writing registers.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         match self {
             Self::Branch { .. } | Self::BranchIndexed { .. } | Self::Call { .. } | Self::Return { .. } | Self::Exit => {
                 Effects::of(&[Effect::Branches])
@@ -69,6 +45,40 @@ impl ControlOp {
             // It may be `printf`, `malloc` or `__assertfail`.
             Self::SystemCall { .. } => Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory, Effect::Stops]),
             Self::Trap | Self::Breakpoint => Effects::of(&[Effect::Stops]),
+        }
+    }
+
+    fn holds(&self) -> Option<(Holds, Holds)> {
+        match self {
+            Self::SystemCall { .. } => Holds::INTEGERS,
+            Self::Branch { .. }
+            | Self::BranchIndexed { .. }
+            | Self::Call { .. }
+            | Self::Return { .. }
+            | Self::Exit
+            | Self::Trap
+            | Self::Breakpoint => None,
+        }
+    }
+
+    fn targets<'a>(&'a self, program: &'a Program) -> &'a [Pc] {
+        match self {
+            Self::Branch { target, uniform: _ } => std::slice::from_ref(target),
+            Self::BranchIndexed { index: _, table, uniform: _ } => &program.tables[*table],
+            Self::Call { .. } | Self::SystemCall { .. } | Self::Return { .. } | Self::Exit | Self::Trap | Self::Breakpoint => &[],
+        }
+    }
+
+    fn purpose(&self) -> Purpose {
+        match self {
+            Self::BranchIndexed { .. } => Purpose::Way,
+            Self::Branch { .. }
+            | Self::Call { .. }
+            | Self::SystemCall { .. }
+            | Self::Return { .. }
+            | Self::Exit
+            | Self::Trap
+            | Self::Breakpoint => Purpose::Result,
         }
     }
 }

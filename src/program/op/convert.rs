@@ -1,9 +1,10 @@
 //! Conversions of values (PTX ISA, "Data Movement and Conversion Instructions": `cvt`, `cvt.pack`).
 
 use super::effects::{Effects, Holds};
+use super::family::Family;
 use crate::isa::{Rounding, ScalarType};
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Bank, Dst, Src};
+use crate::program::operands::Walk;
+use crate::program::{Bank, Dst, Program, Src};
 
 /// Source and destination formats and modifiers of `cvt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,17 +61,8 @@ pub enum ConvertOp {
     Pack { to: ScalarType, from: ScalarType, d: Dst, a: Src, b: Src, c: Src },
 }
 
-impl ConvertOp {
-    /// What it takes its sources and its results for; none if it says nothing.
-    pub fn holds(&self) -> Option<(Holds, Holds)> {
-        match self {
-            Self::Single { mode, .. } | Self::Pair { mode, .. } => Some((Holds::Number(mode.from), Holds::Number(mode.to))),
-            Self::Pack { .. } => None,
-        }
-    }
-
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for ConvertOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::Single { mode, d, a } => {
                 walk.read(Bank::of_wide(mode.a_bits == 64), a);
@@ -82,7 +74,14 @@ impl ConvertOp {
     }
 
     /// All of them only compute.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         Effects::NONE
+    }
+
+    fn holds(&self) -> Option<(Holds, Holds)> {
+        match self {
+            Self::Single { mode, .. } | Self::Pair { mode, .. } => Some((Holds::Number(mode.from), Holds::Number(mode.to))),
+            Self::Pack { .. } => None,
+        }
     }
 }

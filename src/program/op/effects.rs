@@ -17,6 +17,8 @@ pub enum Effect {
     WritesMemory,
     /// Lanes of a warp execute it together: what one of them gets may come from others.
     Exchanges,
+    /// Each lane's result is made of what certain lanes bring, itself or others.
+    Gathers,
     /// It may wait: for other threads, or for what is in flight.
     Blocks,
     /// It orders what threads do to memory.
@@ -77,6 +79,19 @@ pub enum Awaited {
     Warp,
     /// Those of other warps as well.
     Block,
+}
+
+/// What an operation reads values for, other than its guard and its addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Its results are made of them.
+    Result,
+    /// They decide which instruction is next.
+    Way,
+    /// They go to memory.
+    Memory,
+    /// They say what it does: how many bytes it copies, which threads it waits for.
+    Action,
 }
 
 /// What an operation takes its sources, or its results, for.

@@ -1,9 +1,10 @@
 //! Floating-point arithmetic (PTX ISA, "Floating-Point Instructions", "Half Precision Floating-Point Instructions").
 
 use super::effects::{Effects, Holds};
+use super::family::Family;
 use crate::isa::{Factored, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary, TestProperty};
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Bank, Dst, Src};
+use crate::program::operands::Walk;
+use crate::program::{Bank, Dst, Program, Src};
 
 /// Floating-point arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,20 +19,8 @@ pub enum FloatOp {
     TestProperty { f: TestProperty, ty: FloatType, p: Dst, a: Src },
 }
 
-impl FloatOp {
-    /// What it takes its sources and its results for; none if it says nothing.
-    pub fn holds(&self) -> Option<(Holds, Holds)> {
-        match self {
-            Self::Unary { ty, .. }
-            | Self::Binary { ty, .. }
-            | Self::Ternary { ty, .. }
-            | Self::KeepingProduct { ty, .. }
-            | Self::TestProperty { ty, .. } => Holds::both(ty.scalar()),
-        }
-    }
-
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for FloatOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::Unary { f: _, ty, mode: _, d, a } => walk.same(ty.bank(), d, [a]),
             Self::Binary { f: _, ty, mode: _, d, a, b } => walk.same(ty.bank(), d, [a, b]),
@@ -49,7 +38,17 @@ impl FloatOp {
     }
 
     /// All of them only compute.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         Effects::NONE
+    }
+
+    fn holds(&self) -> Option<(Holds, Holds)> {
+        match self {
+            Self::Unary { ty, .. }
+            | Self::Binary { ty, .. }
+            | Self::Ternary { ty, .. }
+            | Self::KeepingProduct { ty, .. }
+            | Self::TestProperty { ty, .. } => Holds::both(ty.scalar()),
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! Integer arithmetic (PTX ISA, "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic Instructions").
 
-use super::effects::{Effect, Effects};
+use super::effects::{Effect, Effects, Holds};
+use super::family::Family;
 use crate::isa::{BitCount, CarryFn, DotFn, IntBinary, IntTernary, IntType, IntUnary};
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Bank, Dst, Src};
+use crate::program::operands::Walk;
+use crate::program::{Bank, Dst, Program, Src};
 
 /// Integer arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,9 +24,8 @@ pub enum IntegerOp {
     Dot { f: DotFn, a_signed: bool, b_signed: bool, d: Dst, a: Src, b: Src, c: Src },
 }
 
-impl IntegerOp {
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for IntegerOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::Unary { f: _, ty, d, a } => walk.same(ty.bank(), d, [a]),
             Self::BitCount { f: _, ty, d, a } => {
@@ -49,8 +49,7 @@ impl IntegerOp {
         }
     }
 
-    /// What it does beside writing registers.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         match self {
             Self::Carry { .. } => Effects::of(&[Effect::UsesCarry]),
             Self::Unary { .. }
@@ -61,5 +60,9 @@ impl IntegerOp {
             | Self::MadWide { .. }
             | Self::Dot { .. } => Effects::NONE,
         }
+    }
+
+    fn holds(&self) -> Option<(Holds, Holds)> {
+        Holds::INTEGERS
     }
 }

@@ -1,9 +1,10 @@
 //! Barrier objects (PTX ISA, "mbarrier").
 
-use super::effects::{Awaited, Effect, Effects};
+use super::effects::{Awaited, Effect, Effects, Purpose};
+use super::family::Family;
 use crate::isa::MbarrierFn;
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Access, Address, Bank, Dst, Src};
+use crate::program::operands::Walk;
+use crate::program::{Access, Address, Bank, Dst, Program, Src};
 
 /// Barrier objects.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,25 +18,8 @@ pub enum MbarrierOp {
     PendingCount { d: Dst, a: Src },
 }
 
-impl MbarrierOp {
-    /// Semantics and scope of its access, if it makes one.
-    pub fn access(&self) -> Option<Access> {
-        match *self {
-            Self::Update { access, .. } | Self::Wait { access, .. } => Some(access),
-            Self::PendingCount { .. } => None,
-        }
-    }
-
-    /// Which other threads it waits for: a test that fails is one turn of a loop that waits.
-    pub fn awaits(&self) -> Option<Awaited> {
-        match self {
-            Self::Wait { .. } => Some(Awaited::Block),
-            Self::Update { .. } | Self::PendingCount { .. } => None,
-        }
-    }
-
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for MbarrierOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::Update { f: _, access: _, d, a, address } => {
                 walk.address(address);
@@ -54,12 +38,33 @@ impl MbarrierOp {
         }
     }
 
-    /// What it does beside writing registers.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         match self {
             Self::Update { .. } => Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory, Effect::Orders]),
             Self::Wait { blocks, .. } => Effects::of(&[Effect::ReadsMemory, Effect::Orders]).with(Effect::Blocks, *blocks),
             Self::PendingCount { .. } => Effects::NONE,
+        }
+    }
+
+    fn access(&self) -> Option<Access> {
+        match *self {
+            Self::Update { access, .. } | Self::Wait { access, .. } => Some(access),
+            Self::PendingCount { .. } => None,
+        }
+    }
+
+    /// Which other threads it waits for: a test that fails is one turn of a loop that waits.
+    fn awaits(&self) -> Option<Awaited> {
+        match self {
+            Self::Wait { .. } => Some(Awaited::Block),
+            Self::Update { .. } | Self::PendingCount { .. } => None,
+        }
+    }
+
+    fn purpose(&self) -> Purpose {
+        match self {
+            Self::Update { .. } | Self::Wait { .. } => Purpose::Action,
+            Self::PendingCount { .. } => Purpose::Result,
         }
     }
 }

@@ -1,32 +1,10 @@
 //! Loads and stores (PTX ISA, "Data Movement and Conversion Instructions": `ld`, `st`).
 
-use super::effects::{Effect, Effects};
-use crate::isa::{Ordering, Scope, Space};
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Address, Bank, Dst, ListId, Src};
-
-/// Semantics and scope of a memory access, for ordering and for the checkers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Access {
-    /// The space named by the instruction.
-    pub space: Space,
-    /// Memory ordering.
-    pub ordering: Ordering,
-    /// Scope of the ordering.
-    pub scope: Scope,
-    /// `.nc`: through the read-only (texture) path.
-    pub non_coherent: bool,
-}
-
-impl Access {
-    /// Whether the access orders others, of its own thread or of other threads.
-    pub fn orders(self) -> bool {
-        match self.ordering {
-            Ordering::Weak | Ordering::Volatile | Ordering::Relaxed | Ordering::Mmio => false,
-            Ordering::Acquire | Ordering::Release | Ordering::AcqRel | Ordering::SeqCst => true,
-        }
-    }
-}
+use super::access::Access;
+use super::effects::{Effect, Effects, Purpose};
+use super::family::Family;
+use crate::program::operands::{Use, Walk};
+use crate::program::{Address, Bank, Dst, ListId, Program, Src};
 
 /// Loads and stores.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,9 +28,10 @@ impl MemoryOp {
             }
         }
     }
+}
 
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for MemoryOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::Load { access: _, bits, signed: _, reg_bits, d, address } => {
                 walk.address(address);
@@ -77,13 +56,23 @@ impl MemoryOp {
         }
     }
 
-    /// What it does beside writing registers.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         let (reads, writes) = match self {
             Self::Load { .. } | Self::LoadVector { .. } => (true, false),
             Self::Store { .. } | Self::StoreVector { .. } => (false, true),
         };
         let effects = Effects::NONE.with(Effect::ReadsMemory, reads).with(Effect::WritesMemory, writes);
         effects.with(Effect::Orders, self.access().orders())
+    }
+
+    fn access(&self) -> Option<Access> {
+        Some(Self::access(self))
+    }
+
+    fn purpose(&self) -> Purpose {
+        match self {
+            Self::Load { .. } | Self::LoadVector { .. } => Purpose::Result,
+            Self::Store { .. } | Self::StoreVector { .. } => Purpose::Memory,
+        }
     }
 }

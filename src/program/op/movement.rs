@@ -1,9 +1,10 @@
 //! Moves, packing, addresses and special registers (PTX ISA, "Data Movement and Conversion Instructions": `mov`, `cvta`, `isspacep`).
 
 use super::effects::{Effect, Effects, Holds};
+use super::family::Family;
 use crate::isa::{Space, Width};
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Bank, Dst, ListId, Src};
+use crate::program::operands::{Use, Walk};
+use crate::program::{Bank, Dst, ListId, Program, Src};
 
 /// Moves, packing, addresses and special registers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,26 +34,8 @@ pub enum MoveOp {
     ActiveMask { d: Dst },
 }
 
-impl MoveOp {
-    /// What it takes its sources and its results for; none if it says nothing.
-    pub fn holds(&self) -> Option<(Holds, Holds)> {
-        match self {
-            Self::Vector { .. } => Holds::INTEGERS,
-            Self::Move { .. }
-            | Self::Move128 { .. }
-            | Self::Pack { .. }
-            | Self::Unpack { .. }
-            | Self::FrameAddress { .. }
-            | Self::ReadSpecial { .. }
-            | Self::ConvertAddress { .. }
-            | Self::IsSpace { .. }
-            | Self::CachePolicy { .. }
-            | Self::ActiveMask { .. } => None,
-        }
-    }
-
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for MoveOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::Move { width, d, a } => walk.same(width.bank(), d, [a]),
             Self::CachePolicy { priorities: _, d, fraction } => {
@@ -90,8 +73,7 @@ impl MoveOp {
         }
     }
 
-    /// What it does beside writing registers.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         match self {
             Self::FrameAddress { .. } | Self::ReadSpecial { .. } | Self::ActiveMask { .. } => Effects::of(&[Effect::DependsOnPlace]),
             Self::Move { .. }
@@ -102,6 +84,22 @@ impl MoveOp {
             | Self::IsSpace { .. }
             | Self::Vector { .. }
             | Self::CachePolicy { .. } => Effects::NONE,
+        }
+    }
+
+    fn holds(&self) -> Option<(Holds, Holds)> {
+        match self {
+            Self::Vector { .. } => Holds::INTEGERS,
+            Self::Move { .. }
+            | Self::Move128 { .. }
+            | Self::Pack { .. }
+            | Self::Unpack { .. }
+            | Self::FrameAddress { .. }
+            | Self::ReadSpecial { .. }
+            | Self::ConvertAddress { .. }
+            | Self::IsSpace { .. }
+            | Self::CachePolicy { .. }
+            | Self::ActiveMask { .. } => None,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Selection and logic of predicates (PTX ISA, "Comparison and Selection Instructions": `selp`, `slct`).
 
 use super::effects::Effects;
+use super::family::Family;
 use crate::isa::{BoolOp, Width};
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Bank, Dst, PredSrc, Src};
+use crate::program::operands::Walk;
+use crate::program::{Bank, Dst, PredSrc, Program, Src};
 
 /// Selection and logic of predicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,9 +20,8 @@ pub enum SelectOp {
     PredMove { d: Dst, a: PredSrc },
 }
 
-impl SelectOp {
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for SelectOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::Select { width, d, a, b, p } => {
                 walk.predicate(p);
@@ -44,7 +44,7 @@ impl SelectOp {
     }
 
     /// All of them only compute.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         Effects::NONE
     }
 }

@@ -1,8 +1,9 @@
 //! Dynamic stack allocation (PTX ISA, "Stack Manipulation Instructions").
 
-use super::effects::{Effect, Effects};
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Bank, Dst, Src};
+use super::effects::{Effect, Effects, Purpose};
+use super::family::Family;
+use crate::program::operands::Walk;
+use crate::program::{Bank, Dst, Program, Src};
 
 /// Dynamic stack allocation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,9 +16,8 @@ pub enum StackOp {
     Restore { wide: bool, a: Src },
 }
 
-impl StackOp {
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for StackOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::Alloca { wide: is_wide, d, size, align: _ } => walk.same(Bank::of_wide(is_wide), d, [size]),
             Self::Save { wide: is_wide, d } => walk.write(Bank::of_wide(is_wide), d),
@@ -25,12 +25,18 @@ impl StackOp {
         }
     }
 
-    /// What it does beside writing registers.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         match self {
             Self::Alloca { .. } => Effects::of(&[Effect::DependsOnPlace, Effect::ChangesStack]),
             Self::Save { .. } => Effects::of(&[Effect::DependsOnPlace]),
             Self::Restore { .. } => Effects::of(&[Effect::ChangesStack]),
+        }
+    }
+
+    fn purpose(&self) -> Purpose {
+        match self {
+            Self::Alloca { .. } => Purpose::Action,
+            Self::Save { .. } | Self::Restore { .. } => Purpose::Result,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Barriers and fences (PTX ISA, "Parallel Synchronization and Communication Instructions": `bar`, `bar.warp.sync`, `fence`).
 
-use super::effects::{Awaited, Effect, Effects};
+use super::effects::{Awaited, Effect, Effects, Purpose};
+use super::family::Family;
 use crate::isa::{BarrierFn, FenceKind, Ordering, Scope};
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Bank, Dst, PredSrc, Src};
+use crate::program::operands::Walk;
+use crate::program::{Bank, Dst, PredSrc, Program, Src};
 
 /// Barriers and fences.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,26 +20,8 @@ pub enum SyncOp {
     Fence { kind: FenceKind, ordering: Ordering, scope: Scope },
 }
 
-impl SyncOp {
-    /// Whether it names by a mask which lanes must execute it.
-    pub fn has_member_mask(&self) -> bool {
-        match self {
-            Self::WarpSync { mask: _ } => true,
-            Self::Barrier { .. } | Self::Fence { .. } => false,
-        }
-    }
-
-    /// Which other threads it waits for.
-    pub fn awaits(&self) -> Option<Awaited> {
-        match self {
-            Self::Barrier { f: BarrierFn::Arrive, .. } | Self::Fence { .. } => None,
-            Self::Barrier { f: BarrierFn::Sync | BarrierFn::RedPopc | BarrierFn::RedAnd | BarrierFn::RedOr, .. } => Some(Awaited::Block),
-            Self::WarpSync { mask: _ } => Some(Awaited::Warp),
-        }
-    }
-
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for SyncOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::Barrier { f, aligned: _, id, count, d, p } => {
                 walk.read(Bank::B32, id);
@@ -55,8 +38,7 @@ impl SyncOp {
         }
     }
 
-    /// What it does beside writing registers.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         match self {
             Self::Barrier { f, .. } => match f {
                 BarrierFn::Arrive => Effects::of(&[Effect::Orders]),
@@ -67,6 +49,35 @@ impl SyncOp {
             },
             Self::WarpSync { mask: _ } => Effects::of(&[Effect::Blocks, Effect::Orders]),
             Self::Fence { .. } => Effects::of(&[Effect::Orders]),
+        }
+    }
+
+    fn awaits(&self) -> Option<Awaited> {
+        match self {
+            Self::Barrier { f: BarrierFn::Arrive, .. } | Self::Fence { .. } => None,
+            Self::Barrier { f: BarrierFn::Sync | BarrierFn::RedPopc | BarrierFn::RedAnd | BarrierFn::RedOr, .. } => Some(Awaited::Block),
+            Self::WarpSync { mask: _ } => Some(Awaited::Warp),
+        }
+    }
+
+    fn has_member_mask(&self) -> bool {
+        match self {
+            Self::WarpSync { mask: _ } => true,
+            Self::Barrier { .. } | Self::Fence { .. } => false,
+        }
+    }
+
+    fn purpose(&self) -> Purpose {
+        match self {
+            Self::Barrier { .. } | Self::WarpSync { mask: _ } => Purpose::Action,
+            Self::Fence { .. } => Purpose::Result,
+        }
+    }
+
+    fn is_meeting(&self) -> bool {
+        match self {
+            Self::Barrier { .. } | Self::WarpSync { mask: _ } => true,
+            Self::Fence { .. } => false,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Tensor maps (PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy").
 
-use super::effects::{Effect, Effects};
+use super::effects::{Effect, Effects, Purpose};
+use super::family::Family;
 use crate::isa::TensorField;
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Access, Address, Bank, Src};
+use crate::program::operands::Walk;
+use crate::program::{Access, Address, Bank, Program, Src};
 
 /// Tensor maps.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,17 +17,8 @@ pub enum TensorMapOp {
     Copy { to: Address, from: Address },
 }
 
-impl TensorMapOp {
-    /// Semantics and scope of its access, if it names them.
-    pub fn access(&self) -> Option<Access> {
-        match *self {
-            Self::ReplaceField { access, .. } => Some(access),
-            Self::Copy { to: _, from: _ } => None,
-        }
-    }
-
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for TensorMapOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::ReplaceField { field, ordinal: _, access: _, a, address } => {
                 walk.address(address);
@@ -39,11 +31,24 @@ impl TensorMapOp {
         }
     }
 
-    /// What it does beside writing registers.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         match self {
             Self::ReplaceField { .. } => Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory]),
             Self::Copy { .. } => Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory, Effect::Orders, Effect::Exchanges]),
+        }
+    }
+
+    fn access(&self) -> Option<Access> {
+        match *self {
+            Self::ReplaceField { access, .. } => Some(access),
+            Self::Copy { to: _, from: _ } => None,
+        }
+    }
+
+    fn purpose(&self) -> Purpose {
+        match self {
+            Self::ReplaceField { .. } => Purpose::Action,
+            Self::Copy { .. } => Purpose::Result,
         }
     }
 }

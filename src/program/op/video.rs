@@ -1,9 +1,10 @@
 //! Video instructions (PTX ISA, "Video Instructions"). All operands are 32-bit registers.
 
-use super::effects::Effects;
+use super::effects::{Effects, Holds};
+use super::family::Family;
 use crate::isa::{VideoMadMode, VideoMode, VideoSimdMode};
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Bank, Dst, Src};
+use crate::program::operands::Walk;
+use crate::program::{Bank, Dst, Program, Src};
 
 /// Video instructions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,9 +16,8 @@ pub enum VideoOp {
     Simd { mode: VideoSimdMode, d: Dst, a: Src, b: Src, c: Src },
 }
 
-impl VideoOp {
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for VideoOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::Scalar { mode: _, d, a, b, c } | Self::Mad { mode: _, d, a, b, c } | Self::Simd { mode: _, d, a, b, c } => {
                 walk.same(Bank::B32, d, [a, b, c]);
@@ -26,7 +26,11 @@ impl VideoOp {
     }
 
     /// All of them only compute.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         Effects::NONE
+    }
+
+    fn holds(&self) -> Option<(Holds, Holds)> {
+        Holds::INTEGERS
     }
 }

@@ -1,9 +1,10 @@
 //! Exchanges between the lanes of a warp (PTX ISA, "Parallel Synchronization and Communication Instructions": `shfl`, `vote`, `match`).
 
 use super::effects::{Effect, Effects};
+use super::family::Family;
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
-use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Bank, Dst, PredSrc, Src};
+use crate::program::operands::Walk;
+use crate::program::{Bank, Dst, PredSrc, Program, Src};
 
 /// Exchanges between the lanes of a warp.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,17 +21,8 @@ pub enum WarpOp {
     Elect { d: Dst, p: Dst, mask: Src },
 }
 
-impl WarpOp {
-    /// Whether it names by a mask which lanes must execute it.
-    pub fn has_member_mask(&self) -> bool {
-        match self {
-            Self::Shuffle { mask, .. } | Self::Vote { mask, .. } => mask.is_some(),
-            Self::Match { .. } | Self::Redux { .. } | Self::Elect { .. } => true,
-        }
-    }
-
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for WarpOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::Shuffle { f: _, d, p, a, b, c, mask } => {
                 mask.into_iter().for_each(|mask| walk.read(Bank::B32, mask));
@@ -57,11 +49,23 @@ impl WarpOp {
         }
     }
 
-    /// What it does beside writing registers.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         match self {
-            Self::Shuffle { .. } | Self::Vote { .. } | Self::Match { .. } | Self::Redux { .. } => Effects::of(&[Effect::Exchanges]),
+            Self::Shuffle { .. } | Self::Vote { .. } | Self::Match { .. } | Self::Redux { .. } => {
+                Effects::of(&[Effect::Exchanges, Effect::Gathers])
+            }
             Self::Elect { .. } => Effects::of(&[Effect::Exchanges, Effect::DependsOnPlace]),
         }
+    }
+
+    fn has_member_mask(&self) -> bool {
+        match self {
+            Self::Shuffle { mask, .. } | Self::Vote { mask, .. } => mask.is_some(),
+            Self::Match { .. } | Self::Redux { .. } | Self::Elect { .. } => true,
+        }
+    }
+
+    fn is_meeting(&self) -> bool {
+        true
     }
 }

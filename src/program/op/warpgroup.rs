@@ -1,8 +1,9 @@
 //! Asynchronous matrix multiplication of a warpgroup (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
 
 use super::effects::{Effect, Effects};
-use crate::program::WgmmaId;
-use crate::program::operands::{RegisterOperand, Use, Walk};
+use super::family::Family;
+use crate::program::operands::Walk;
+use crate::program::{Program, WgmmaId};
 
 /// Asynchronous matrix multiplication of a warpgroup.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,22 +20,34 @@ pub enum WarpgroupOp {
     Wait { pending: u32 },
 }
 
-impl WarpgroupOp {
-    /// Shows the registers that it uses, what it reads before what it writes.
-    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+impl Family for WarpgroupOp {
+    fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
             Self::Multiply { wgmma } => walk.wgmma(wgmma),
             Self::Fence | Self::Commit | Self::Wait { pending: _ } => {}
         }
     }
 
-    /// What it does beside writing registers.
-    pub fn effects(&self) -> Effects {
+    fn effects(&self, _: &Program) -> Effects {
         match self {
             Self::Multiply { wgmma: _ } => Effects::of(&[Effect::ReadsMemory, Effect::Exchanges, Effect::Asynchronous]),
             Self::Fence => Effects::of(&[Effect::Orders]),
             Self::Commit => Effects::of(&[Effect::Asynchronous]),
             Self::Wait { pending: _ } => Effects::of(&[Effect::Blocks, Effect::Orders]),
+        }
+    }
+
+    fn flight_word(&self) -> &'static str {
+        match self {
+            Self::Multiply { wgmma: _ } => "wgmma",
+            Self::Fence | Self::Commit | Self::Wait { pending: _ } => "copy",
+        }
+    }
+
+    fn accumulates(&self) -> bool {
+        match self {
+            Self::Multiply { wgmma: _ } => true,
+            Self::Fence | Self::Commit | Self::Wait { pending: _ } => false,
         }
     }
 }

@@ -23,7 +23,7 @@ fn blocks(program: &Program, start: usize, end: usize) -> Vec<Range<usize>> {
         match op {
             ControlOp::Branch { target, .. } if target.index() == at + 1 => {}
             ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. } => {
-                op.targets(program).iter().for_each(|target| begin(target.index()));
+                program.code[at].op.targets(program).iter().for_each(|target| begin(target.index()));
                 begin(at + 1);
             }
             ControlOp::Call { .. } | ControlOp::SystemCall { .. } | ControlOp::Return { .. } | ControlOp::Exit => begin(at + 1),

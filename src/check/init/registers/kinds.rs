@@ -10,12 +10,12 @@ const OTHER_SOURCES: Effects =
 /// Whether what an operation writes is made of the registers it reads. A multiplication that reads its operands from memory adds to
 /// registers.
 pub(super) fn passes_on(op: &Op, program: &Program) -> bool {
-    matches!(op, Op::Wgmma(_)) || !op.effects(program).has_any(OTHER_SOURCES)
+    op.accumulates() || !op.effects(program).has_any(OTHER_SOURCES)
 }
 
-/// Whether an instruction exchanges values between lanes.
-pub(super) fn is_exchange(op: &Op) -> bool {
-    matches!(op, Op::Warp(op) if !op.effects().has(Effect::DependsOnPlace))
+/// Whether an instruction gives each lane what certain lanes bring.
+pub(super) fn is_exchange(op: &Op, program: &Program) -> bool {
+    op.effects(program).has(Effect::Gathers)
 }
 
 /// Whether an instruction does nothing but write registers: where it is undefined which lanes execute it, so is what these hold then, as

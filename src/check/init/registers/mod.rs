@@ -107,7 +107,7 @@ impl Registers {
         let Reads { values, guard, origins, found } = read((frame, watched, table), (inst, issue), to);
         let undefined = |bank, slot| frame.undefined(watched, RegisterOperand { bank, slot, width: 1 });
         let operands = Operands { program, warp, frame: issue.frame, active: issue.active, undefined };
-        if is_exchange(&inst.op) {
+        if is_exchange(&inst.op, program) {
             let offered = operands.offered(&inst.op, values);
             frames.offers.bring(issue.active, offered, &origins);
             return found;

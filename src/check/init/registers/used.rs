@@ -9,7 +9,7 @@ use crate::check::reporter::Reporter;
 use crate::check::told::lanes_do;
 use crate::machine::Issue;
 use crate::program::operands::{RegisterOperand, Use};
-use crate::program::{AsyncOp, ControlOp, Inst, MbarrierOp, MemoryOp, Op, Program, StackOp, SyncOp, TensorMapOp};
+use crate::program::{ControlOp, Inst, Op, Program, Purpose};
 
 /// What an undefined value decides.
 #[derive(Clone, Copy)]
@@ -34,19 +34,12 @@ pub(super) fn matters(inst: &Inst, used: Use, program: &Program) -> Option<Matte
         (Use::Guard, _) => Some(Matters::Execution),
         (Use::Address, _) => Some(Matters::Address),
         (Use::Write, _) => None,
-        (Use::Read, Op::Control(ControlOp::BranchIndexed { .. })) => Some(Matters::Way),
-        (Use::Read, Op::Memory(MemoryOp::Store { .. } | MemoryOp::StoreVector { .. }) | Op::Atomic(_) | Op::Image { .. }) => {
-            Some(Matters::Value)
-        }
-        (
-            Use::Read,
-            Op::Async(AsyncOp::Copy { .. })
-            | Op::Mbarrier(MbarrierOp::Update { .. } | MbarrierOp::Wait { .. })
-            | Op::Sync(SyncOp::Barrier { .. } | SyncOp::WarpSync { .. })
-            | Op::Stack(StackOp::Alloca { .. })
-            | Op::TensorMap(TensorMapOp::ReplaceField { .. }),
-        ) => Some(Matters::Operand),
-        (Use::Read, _) => None,
+        (Use::Read, op) => match op.purpose() {
+            Purpose::Result => None,
+            Purpose::Way => Some(Matters::Way),
+            Purpose::Memory => Some(Matters::Value),
+            Purpose::Action => Some(Matters::Operand),
+        },
     }
 }
 

@@ -79,7 +79,7 @@ impl Watch {
         for (pc, flag) in code.iter_mut().enumerate() {
             let inst = &program.code[pc];
             let function = program.function_at(Pc::new(pc)).and_then(|id| functions.get(&id));
-            let uses = |function| is_exchange(&inst.op) || touches(program, inst, function);
+            let uses = |function| is_exchange(&inst.op, program) || touches(program, inst, function);
             *flag = matches!(inst.op, Op::Control(ControlOp::Call { .. })) || function.is_some_and(uses);
         }
         let has_unwritten = functions.values().any(|watched| !watched.unwritten.is_empty());
