@@ -25,7 +25,7 @@ fn main() {
     let job = Job::load("fixtures/programs/sgemm_reg.ron");
     let mut done = job.start();
     job::run(&mut done);
-    let slice = done.tick() / SNAPSHOTS;
+    let slice = done.tick().0 / SNAPSHOTS;
     let run_with_snapshots = |(machine, kept): &mut (Machine, Vec<Machine>)| {
         job::run_sliced(machine, slice, |machine| kept.push(machine.clone()));
     };

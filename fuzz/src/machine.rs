@@ -9,7 +9,7 @@
 use arbitrary::{Result, Unstructured};
 use ptxdbg::machine::{
     Account, CopyPolicy, Device, Digest, DivergencePolicy, Event, EventMask, LaunchConfig, Machine, MemoryLimit, Observer, Schedule, Step,
-    Unobserved,
+    Tick, Unobserved,
 };
 use ptxdbg::program::FuncId;
 
@@ -48,7 +48,7 @@ struct Job {
 #[derive(PartialEq, Debug)]
 struct Ending {
     step: Step,
-    tick: u64,
+    tick: Tick,
     threads: u64,
     memory: u64,
 }
@@ -109,7 +109,7 @@ impl Job {
             resident: None,
             schedule: Schedule::InOrder,
             seed: 0,
-            start: 0,
+            start: Tick::START,
             account: Account::Nothing,
             copies: self.copies,
             memory_limit: MemoryLimit::default(),

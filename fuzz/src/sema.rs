@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use ptxdbg::base::{Diagnostic, Sources};
-use ptxdbg::machine::{Account, CopyPolicy, Device, DivergencePolicy, LaunchConfig, Machine, MemoryLimit, Schedule, Unobserved};
+use ptxdbg::machine::{Account, CopyPolicy, Device, DivergencePolicy, LaunchConfig, Machine, MemoryLimit, Schedule, Tick, Unobserved};
 use ptxdbg::program::{FuncId, Pc, Program, operands};
 use ptxdbg::sema;
 use ptxdbg::ui::text::{self, Style};
@@ -83,7 +83,7 @@ fn run(program: &Arc<Program>, kernel: FuncId) {
         resident: None,
         schedule: Schedule::InOrder,
         seed: 0,
-        start: 0,
+        start: Tick::START,
         account: Account::RunsAndWrites,
         copies: CopyPolicy::Lazy,
         memory_limit: MemoryLimit::default(),

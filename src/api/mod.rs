@@ -51,7 +51,7 @@ pub use module::Module;
 pub use run::{Buffer, Run};
 pub use session::Session;
 
-pub use crate::base::Severity;
+pub use crate::base::{Severity, Tick};
 pub use crate::command::{CommandError, Outcome, View};
 pub use crate::debug::fidelity::Fidelity;
 pub use crate::debug::findings::{Checks, FindingId, FindingText};

@@ -6,6 +6,7 @@ use super::error::CommandError;
 use super::outcome::Outcome;
 use super::piece::Piece;
 use crate::base::SourceId;
+use crate::base::Tick;
 use crate::debug::argument::ArgumentError;
 use crate::debug::breakpoints::{Event, Location, Resolved};
 use crate::debug::expression::Expression;
@@ -43,7 +44,7 @@ pub struct Desk {
 #[derive(Clone, Debug)]
 pub struct Listed {
     /// The time, and the thread, from which they were: somewhere else the list begins anew.
-    pub seen_from: (u64, Focus),
+    pub seen_from: (Tick, Focus),
     /// The file.
     pub file: SourceId,
     /// The lines.
@@ -113,7 +114,7 @@ impl Context<'_> {
     /// The question whether all that was recorded may be dropped; none if nothing was, or it was answered.
     pub fn ask_to_restart(&self) -> Option<Outcome> {
         let recorded = self.session.recorded();
-        let asks = recorded > 0 && !self.confirmed && self.session.settings.confirm;
+        let asks = recorded > Tick::START && !self.confirmed && self.session.settings.confirm;
         asks.then(|| Outcome::Ask(format!("the run begins anew, and what was recorded to t={recorded} is dropped")))
     }
 }

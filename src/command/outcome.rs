@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::base::Tick;
 use crate::debug::breakpoints::BreakpointRow;
 use crate::debug::explain::Explanation;
 use crate::debug::explore::Explored;
@@ -71,9 +72,9 @@ pub enum Outcome {
     /// What time it is.
     When {
         /// Now.
-        now: u64,
+        now: Tick,
         /// The latest time that was executed.
-        recorded: u64,
+        recorded: Tick,
         /// How the run ends there, if it does.
         end: Option<End>,
     },

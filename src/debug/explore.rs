@@ -52,7 +52,7 @@ impl Session {
         let program = Arc::clone(self.program());
         // What is compared is what the launches leave behind.
         let options = RunOptions { checks: Checks::NONE, ..*self.timeline.options() };
-        let limit = options.step_limit.unwrap_or_else(|| self.recorded().saturating_mul(PATIENCE).max(STEPS));
+        let limit = options.step_limit.unwrap_or_else(|| self.recorded().0.saturating_mul(PATIENCE).max(STEPS));
         let own = run_case(&program, self.case(), &RunOptions { step_limit: Some(limit), ..options })?;
         let first = outcome(self.case(), &own, None);
         let RunOptions { divergence, resident, .. } = options;

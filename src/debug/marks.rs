@@ -115,7 +115,7 @@ impl Marks {
                 }
                 let number = word.strip_prefix("t=").unwrap_or(word);
                 if number.starts_with(|first: char| first.is_ascii_digit()) {
-                    return grouped_number(number).map(Moment::Tick).ok_or_else(no_time);
+                    return grouped_number(number).map(|ticks| Moment::Tick(Tick(ticks))).ok_or_else(no_time);
                 }
                 self.get(word).cloned().map(Moment::Mark)
             }

@@ -10,6 +10,7 @@ use super::scene::Buffer;
 use super::session::{Pace, Session};
 use super::stop::Stop;
 use super::timeline::Timeline;
+use crate::base::Tick;
 use crate::base::{Diagnostic, SourceFile, Sources};
 use crate::launch::change::{Changed, Shape, change};
 use crate::launch::file::Launch;
@@ -77,7 +78,7 @@ impl Session {
         plan.cases[case].launches[number].reasons = reasons;
         self.restart(plan, case)?;
         self.opened_launch = Some(opened);
-        Ok(self.seek_with_focus(0, pace))
+        Ok(self.seek_with_focus(Tick::START, pace))
     }
 
     /// Begins with case number `number` of `plan` instead of the present one.

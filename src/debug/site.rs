@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::debug::focus::Focus;
 use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::scene::{Scene, SceneError};
-use crate::machine::{LaneMask, Place, thread_index};
+use crate::machine::{LaneMask, Place, Tick, thread_index};
 use crate::program::{Pc, Program, SourceLine};
 
 /// An instruction as some lanes of a warp execute it.
@@ -33,7 +33,7 @@ pub struct Site {
     /// Index in the block of the thread of the lowest lane, or of the focused one.
     pub thread: [u32; 3],
     /// Time: warp-instructions issued before.
-    pub time: u64,
+    pub time: Tick,
 }
 
 /// A line of a file.

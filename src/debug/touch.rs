@@ -56,7 +56,7 @@ pub struct TouchText {
     pub write: bool,
     /// The asynchronous copy or matrix multiplication that touched it, which the instruction issued: its kind and number, and when it
     /// ended, or nothing when it was issued and made the place undefined.
-    pub copy: Option<(&'static str, u64, Option<u64>)>,
+    pub copy: Option<(&'static str, u64, Option<Tick>)>,
     /// Of an array, the element whose values these are: the first that changed, or of a write that changed none, that was written.
     pub element: Option<String>,
     /// How many more elements changed.

@@ -248,7 +248,7 @@ pub fn thread(warp: u8, lane: usize) -> Thread {
 }
 
 fn find<K: Ord + Copy>(list: &[(K, Tick)], key: K) -> Tick {
-    list.binary_search_by_key(&key, |(key, _)| *key).map_or(0, |index| list[index].1)
+    list.binary_search_by_key(&key, |(key, _)| *key).map_or(Tick::START, |index| list[index].1)
 }
 
 fn advance_entry<K: Ord + Copy>(list: &mut Vec<(K, Tick)>, key: K, tick: Tick) {
@@ -301,7 +301,8 @@ mod tests {
 
     #[test]
     fn what_is_covered_adds_nothing() {
-        let list = |pairs: &[(Thread, Tick)]| Epochs { whole: 3, warps: Vec::new(), threads: pairs.to_vec() };
+        let timed = |pairs: &[(Thread, u64)]| pairs.iter().map(|(thread, tick)| (*thread, Tick(*tick))).collect::<Vec<_>>();
+        let list = |pairs: &[(Thread, u64)]| Epochs { whole: Tick(3), warps: Vec::new(), threads: timed(pairs) };
         let known = list(&[(1, 5), (4, 9)]);
         for (more, is_covered, joined) in [
             (list(&[]), true, vec![(1, 5), (4, 9)]),
@@ -311,20 +312,23 @@ mod tests {
         ] {
             let mut both = known.clone();
             both.join(&more);
-            assert_eq!((known.covers(&more), &both.threads), (is_covered, &joined));
+            assert_eq!((known.covers(&more), &both.threads), (is_covered, &timed(&joined)));
             assert!(both.covers(&more) && both.covers(&known));
         }
-        assert!(!known.covers(&Epochs { whole: 4, ..Epochs::default() }));
+        assert!(!known.covers(&Epochs { whole: Tick(4), ..Epochs::default() }));
     }
 
     #[test]
     fn the_widest_unit_counts() {
         let mut ticks = Epochs::default();
-        ticks.advance(1, LaneMask::lowest(2), LaneMask::ALL, 5);
-        assert_eq!((ticks.of(1, LaneMask::lowest(2)), ticks.of(1, LaneMask::lowest(3)), ticks.of(0, LaneMask::of(0))), (5, 0, 0));
-        ticks.advance(1, LaneMask::ALL, LaneMask::ALL, 7);
-        assert_eq!((ticks.of(1, LaneMask::lowest(2)), ticks.threads.len()), (7, 0));
-        ticks.advance_all(9);
-        assert_eq!((ticks.of(0, LaneMask::of(0)), ticks.warps.len()), (9, 0));
+        ticks.advance(1, LaneMask::lowest(2), LaneMask::ALL, Tick(5));
+        assert_eq!(
+            (ticks.of(1, LaneMask::lowest(2)), ticks.of(1, LaneMask::lowest(3)), ticks.of(0, LaneMask::of(0))),
+            (Tick(5), Tick::START, Tick::START)
+        );
+        ticks.advance(1, LaneMask::ALL, LaneMask::ALL, Tick(7));
+        assert_eq!((ticks.of(1, LaneMask::lowest(2)), ticks.threads.len()), (Tick(7), 0));
+        ticks.advance_all(Tick(9));
+        assert_eq!((ticks.of(0, LaneMask::of(0)), ticks.warps.len()), (Tick(9), 0));
     }
 }

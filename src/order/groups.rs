@@ -77,15 +77,15 @@ impl Warp {
         let commits = &self.commits[queue as usize];
         let closed = |lane: usize| {
             let of_lane = commits.iter().rev().filter(|(_, lanes)| lanes.contains(lane));
-            of_lane.map(|(tick, _)| *tick).nth(pending as usize).unwrap_or(0)
+            of_lane.map(|(tick, _)| *tick).nth(pending as usize).unwrap_or(Tick::START)
         };
         let done: PerLane<Tick> = std::array::from_fn(|lane| match lanes.contains(lane) {
-            false => 0,
+            false => Tick::START,
             true if open => tick + 1,
             true => closed(lane),
         });
         assert!(done.iter().all(|done| *done <= tick + 1), "a wait ends nothing that comes after it");
-        if done.iter().all(|tick| *tick == 0) {
+        if done.iter().all(|tick| *tick == Tick::START) {
             return;
         }
         let own = &mut Arc::make_mut(self.own.get_or_insert_default()).done[group as usize];

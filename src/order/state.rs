@@ -40,7 +40,7 @@ impl HappensBefore {
         Self {
             warps: (0..threads.div_ceil(LANES as u32)).map(lanes).collect(),
             cluster,
-            now: 0,
+            now: Tick::START,
             blocks: Vec::new(),
             locations: Locations::default(),
             clusters: BTreeMap::new(),

@@ -96,7 +96,7 @@ pub struct Own {
 
 impl Default for Own {
     fn default() -> Self {
-        Self { fenced: [[0; 32]; FENCEABLES], done: [[0; 32]; GROUPS] }
+        Self { fenced: [[Tick::START; 32]; FENCEABLES], done: [[Tick::START; 32]; GROUPS] }
     }
 }
 
@@ -349,12 +349,12 @@ fn clock_fenced_before(clock: &VectorClock, memory: Fenceable, operation: &Opera
 fn tell(known: &mut Epochs, ticks: &PerLane<Tick>, warp: u8, lanes: LaneMask, all: LaneMask) {
     let first = ticks[lanes.first()];
     if lanes.iter().all(|lane| ticks[lane] == first) {
-        if first > 0 {
+        if first > Tick::START {
             known.advance(warp, lanes, all, first);
         }
         return;
     }
-    for lane in lanes.iter().filter(|lane| ticks[*lane] > 0) {
+    for lane in lanes.iter().filter(|lane| ticks[*lane] > Tick::START) {
         known.advance(warp, LaneMask::of(lane), all, ticks[lane]);
     }
 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::text::grouped;
+use crate::base::Tick;
 use crate::debug::session::Progress;
 
 /// A run shorter than this says nothing.
@@ -19,7 +20,7 @@ pub struct Reports {
     looked: Instant,
     said: Option<Instant>,
     /// Where the run was when it was first looked at.
-    first: Option<u64>,
+    first: Option<Tick>,
 }
 
 impl Reports {

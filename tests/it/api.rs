@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ptxdbg::api::{Checks, Comparison, Error, Launch, Module, Outcome, Reason, RunOptions, Session};
+use ptxdbg::api::{Checks, Comparison, Error, Launch, Module, Outcome, Reason, RunOptions, Session, Tick};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
@@ -84,13 +84,13 @@ fn a_session_is_driven_by_command_lines() {
     assert!(matches!(stop.reasons[..], [Reason::Ended]), "{:?}", stop.reasons);
     let end = stop.time;
     let Outcome::Stop(stop) = session.execute("goto 3").unwrap() else { panic!("going to a time stops") };
-    assert_eq!((stop.time, session.engine().recorded()), (3, end));
+    assert_eq!((stop.time, session.engine().recorded()), (Tick(3), end));
     // What would drop history is asked first, and done when it is confirmed.
     let edit = "set %r1 = 5";
     assert!(matches!(session.execute(edit).unwrap(), Outcome::Ask(_)));
     assert_eq!(session.engine().recorded(), end);
     session.confirm(edit).unwrap();
-    assert_eq!(session.engine().recorded(), 3);
+    assert_eq!(session.engine().recorded(), Tick(3));
     let error = session.execute("frobnicate").unwrap_err();
     assert!(error.message.contains("frobnicate"));
 }
@@ -106,6 +106,6 @@ fn sessions_are_independent() {
             })
         })
         .collect();
-    let times: Vec<u64> = handles.into_iter().map(|handle| handle.join().unwrap()).collect();
+    let times: Vec<Tick> = handles.into_iter().map(|handle| handle.join().unwrap()).collect();
     assert_eq!(times[0], times[1]);
 }

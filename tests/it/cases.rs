@@ -71,8 +71,8 @@ fn run(opened: &Opened, options: &RunOptions) -> (Vec<Finding>, Step, Machine) {
     let mut checkers = Checkers::new(&opened.program, Checks::ALL);
     checkers.begin(0, &machine.launch_start());
     let mut step = Step::Budget;
-    while machine.tick() < STEP_LIMIT {
-        let left = STEP_LIMIT - machine.tick();
+    while machine.tick().0 < STEP_LIMIT {
+        let left = STEP_LIMIT - machine.tick().0;
         step = machine.run(left, &mut checkers);
         if step != Step::Paused {
             break;

@@ -33,8 +33,8 @@ fn findings(opened: &Opened, case: usize, options: &RunOptions) -> Vec<Finding> 
     let Ok(mut machine) = start_case(&opened.program, &opened.plan.cases[case], options).unwrap() else { return Vec::new() };
     let mut checkers = Checkers::new(&opened.program, Checks::ALL);
     checkers.begin(0, &machine.launch_start());
-    while machine.tick() < STEP_LIMIT {
-        let left = STEP_LIMIT - machine.tick();
+    while machine.tick().0 < STEP_LIMIT {
+        let left = STEP_LIMIT - machine.tick().0;
         if !matches!(machine.run(left, &mut checkers), Step::Paused) {
             break;
         }

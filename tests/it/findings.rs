@@ -14,6 +14,7 @@ use ptxdbg::debug::settings::StopOn;
 use ptxdbg::debug::stop::{Direction, Goal, Reason, Stop};
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::machine::LaneMask;
+use ptxdbg::machine::Tick;
 use serde_json::Value;
 
 fn session(file: &str, checks: Checks) -> Session {
@@ -51,7 +52,7 @@ fn a_run_stops_at_the_second_side_in_both_directions_and_again() {
     assert!(matches!(end.reasons.as_slice(), [Reason::Ended]), "{:?}", end.reasons);
     let back = go(&mut session, Direction::Backward);
     assert_eq!((back.time, found(&back).is_some()), (stop.time, true));
-    session.seek(0, &mut Unhurried);
+    session.seek(Tick::START, &mut Unhurried);
     let again = go(&mut session, Direction::Forward);
     assert_eq!((again.time, found(&again).map(|finding| finding.id)), (stop.time, Some(RACE_SHARED_RAW)));
 }
@@ -64,9 +65,9 @@ fn checkers_find_the_same_when_they_come_later() {
     let mut unwatched = session(RACE, Checks::NONE);
     let end = go(&mut unwatched, Direction::Forward);
     assert!(unwatched.findings().is_empty() && found(&end).is_none());
-    unwatched.seek(20, &mut Unhurried);
+    unwatched.seek(Tick(20), &mut Unhurried);
     assert!(unwatched.switch(&CheckerId::named("race,init,sync").unwrap(), true, &mut Unhurried));
-    assert_eq!(unwatched.time(), 20);
+    assert_eq!(unwatched.time(), Tick(20));
     assert!(!watched.findings().is_empty());
     assert_eq!(unwatched.findings(), watched.findings());
     assert!(unwatched.switch(&CheckerId::named("race").unwrap(), false, &mut Unhurried));
@@ -107,7 +108,7 @@ fn what_is_suppressed_neither_stops_nor_is_listed() {
 fn a_step_reports_what_it_found_and_is_done() {
     let mut session = session(RACE, Checks::ALL);
     let stop = go(&mut session, Direction::Forward);
-    session.seek(0, &mut Unhurried);
+    session.seek(Tick::START, &mut Unhurried);
     let mut other = self::session(RACE, Checks::ALL);
     other.seek(stop.time, &mut Unhurried);
     other.focus = stop.focus;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::look::one_warp::one_warp;
-use ptxdbg::machine::{Device, LaunchConfig, Machine, Schedule, Step, Unobserved, WaitReason};
+use ptxdbg::machine::{Device, LaunchConfig, Machine, Schedule, Step, Tick, Unobserved, WaitReason};
 
 /// Far more than what it takes to find out.
 const LIMIT: u64 = 1 << 23;
@@ -31,7 +31,7 @@ fn machine(body: &str, blocks: u32, schedule: Schedule) -> Machine {
     Machine::new(device, config).unwrap()
 }
 
-fn run(body: &str, blocks: u32, schedule: Schedule) -> (Step, u64) {
+fn run(body: &str, blocks: u32, schedule: Schedule) -> (Step, Tick) {
     let mut machine = machine(body, blocks, schedule);
     let step = machine.run(LIMIT, &mut Unobserved);
     (step, machine.tick())

@@ -11,7 +11,7 @@ use ptxdbg::debug::{RunOptions, start_case};
 use ptxdbg::launch::{LaunchFile, Overrides, Plan, plan};
 
 use crate::look::one_warp::one_warp;
-use ptxdbg::machine::{Device, LaunchConfig, Machine, Schedule, Step, Unobserved};
+use ptxdbg::machine::{Device, LaunchConfig, Machine, Schedule, Step, Tick, Unobserved};
 use ptxdbg::program::Program;
 
 /// A launch file with its program, ready to run.
@@ -137,7 +137,7 @@ proptest! {
         let _ = whole.run(target, &mut Unobserved);
         let mut sliced = machine(&job, case, schedule, seed, None);
         for slice in slices.iter().cycle() {
-            let left = target - sliced.tick();
+            let left = target - sliced.tick().0;
             if left == 0 || sliced.run((*slice).min(left), &mut Unobserved) != Step::Budget {
                 break;
             }
@@ -167,7 +167,7 @@ fn a_cut_behind_a_barrier_of_some_lanes_leaves_no_trace() {
     let start = || Machine::new(Device::new(Arc::clone(&program)), one_warp(ptxdbg::program::FuncId(0), 0)).unwrap();
     let mut whole = start();
     run_to_end(&mut whole);
-    assert_eq!((whole.tick(), whole.thread_instructions()), (6, 5 * 32));
+    assert_eq!((whole.tick(), whole.thread_instructions()), (Tick(6), 5 * 32));
     for cut in 1..6 {
         let mut pieces = start();
         assert_eq!(pieces.run(cut, &mut Unobserved), Step::Budget);

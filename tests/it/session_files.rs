@@ -22,6 +22,7 @@ use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions, Schedule};
 use ptxdbg::isa::{ScalarType, Space};
 use ptxdbg::launch::Element;
 use ptxdbg::machine::LaneMask;
+use ptxdbg::machine::Tick;
 use ptxdbg::program::{Bank, Pc};
 
 fn opened(name: &str) -> Opened {
@@ -38,7 +39,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn mark(time: u64) -> Mark {
-    Mark { time, focus: Focus::default(), place: "collatz.ptx:71".to_string() }
+    Mark { time: Tick(time), focus: Focus::default(), place: "collatz.ptx:71".to_string() }
 }
 
 #[test]
@@ -46,16 +47,16 @@ fn moments_are_read() {
     let mut marks = Marks::default();
     marks.set("before-loop", mark(9_101)).unwrap();
     marks.set("late", mark(20)).unwrap();
-    let moment = |text: &str| marks.moment(text, 1_000);
+    let moment = |text: &str| marks.moment(text, Tick(1_000));
     for text in ["9101", "9,101", "9_101", "t=9,101", " 9101 "] {
-        assert_eq!(moment(text), Ok(Moment::Tick(9_101)), "{text}");
+        assert_eq!(moment(text), Ok(Moment::Tick(Tick(9_101))), "{text}");
     }
-    assert_eq!(moment("+1,000"), Ok(Moment::Tick(2_000)));
-    assert_eq!(moment("-1000"), Ok(Moment::Tick(0)));
+    assert_eq!(moment("+1,000"), Ok(Moment::Tick(Tick(2_000))));
+    assert_eq!(moment("-1000"), Ok(Moment::Tick(Tick::START)));
     assert_eq!(moment("start"), Ok(Moment::Start));
     assert_eq!(moment("end"), Ok(Moment::End));
     assert_eq!(moment("before-loop"), Ok(Moment::Mark(mark(9_101))));
-    assert_eq!(moment("+18446744073709551615"), Ok(Moment::Tick(u64::MAX)));
+    assert_eq!(moment("+18446744073709551615"), Ok(Moment::Tick(Tick::MAX)));
     let error = |text: &str| {
         let error = moment(text).unwrap_err();
         (error.message, error.span.unwrap(), error.help.unwrap_or_default())
@@ -76,7 +77,10 @@ fn moments_are_read() {
     for name in ["start", "end", "7up", "+1", "", "a b", "t=1"] {
         assert!(marks.set(name, mark(1)).is_err(), "{name}");
     }
-    assert_eq!(Marks::default().moment("x", 0).unwrap_err().help.unwrap(), "no time is marked: 'mark NAME' marks the present one");
+    assert_eq!(
+        Marks::default().moment("x", Tick::START).unwrap_err().help.unwrap(),
+        "no time is marked: 'mark NAME' marks the present one"
+    );
     assert_eq!((grouped_number("1,234,567"), grouped_number("1,234567"), grouped_number("")), (Some(1_234_567), None, None));
 }
 
@@ -145,11 +149,11 @@ fn full(opened: &Opened) -> Saved {
     list.delete(6).unwrap();
     saved.set_breakpoints(&list);
     saved.marks.set("loop", mark(12)).unwrap();
-    saved.time = 40;
+    saved.time = Tick(40);
     saved.focus = owner;
     saved.displays = vec!["/x %r18".to_string()];
     saved.settings.insert("step-by".to_string(), "ptx".to_string());
-    saved.inputs = vec![(4, Input::Turn { block: [1, 0, 0], warp: 0 }), (9, Input::EndTurn)];
+    saved.inputs = vec![(Tick(4), Input::Turn { block: [1, 0, 0], warp: 0 }), (Tick(9), Input::EndTurn)];
     saved
 }
 
@@ -341,12 +345,12 @@ fn inputs_that_cannot_be_change_nothing() {
     let mut edits: Vec<Edit> =
         [Space::Generic, Space::Global, Space::Const, Space::Shared, Space::Local, Space::Param].map(memory).to_vec();
     edits.push(Edit::Register { block: [0, 0, 0], warp: 0, lanes: LaneMask::ALL, bank: Bank::B64, slot: u32::MAX, value: 1 });
-    saved.inputs = edits.into_iter().map(|edit| (3, Input::Edits(vec![edit]))).collect();
+    saved.inputs = edits.into_iter().map(|edit| (Tick(3), Input::Edits(vec![edit]))).collect();
     saved.focus = owner;
-    saved.time = 20;
+    saved.time = Tick(20);
     session.restore(saved, &mut Unhurried).unwrap();
     let mut plain = self::session();
-    plain.seek(20, &mut Unhurried);
+    plain.seek(Tick(20), &mut Unhurried);
     assert_eq!(session.machine().digest(), plain.machine().digest());
 }
 
@@ -426,7 +430,7 @@ proptest! {
     fn any_moment_is_answered(text in "([-+]|t=|[0-9]{0,21}|[,_]|[a-z]{0,3}|é| ){0,6}", now in any::<u64>()) {
         let mut marks = Marks::default();
         marks.set("ab", mark(3)).unwrap();
-        if let Err(error) = marks.moment(&text, now) {
+        if let Err(error) = marks.moment(&text, Tick(now)) {
             prop_assert!(error.span.is_none_or(|span| text.get(span).is_some()));
         }
     }

@@ -12,6 +12,7 @@ use ptxdbg::debug::stop::{Direction, Goal, Need, Reason, Stop};
 use ptxdbg::debug::target::Target;
 use ptxdbg::debug::{RunOptions, Touch};
 use ptxdbg::machine::LaneMask;
+use ptxdbg::machine::Tick;
 
 fn go(session: &mut Session, direction: Direction) -> Stop {
     session.resume(&Goal::Continue, direction, &mut Unhurried).unwrap()
@@ -48,7 +49,7 @@ fn a_condition_and_a_filter_choose_the_thread() {
     assert!(matches!(stop.reasons[..], [Reason::Breakpoint { number: 1, .. }]));
     assert_eq!(stop.focus, Focus { warp: 1, lane: 13, ..Focus::default() }, "thread 45 is lane 13 of warp 1");
     session.breakpoints.delete(1).unwrap();
-    session.seek(0, &mut Unhurried);
+    session.seek(Tick::START, &mut Unhurried);
     let filter = ThreadFilter { warp: Some(0), lanes: Some(LaneMask::of(3)), ..ThreadFilter::default() };
     let number = session.breakpoints.add(Breakpoint { filter, ..at_loop });
     assert_eq!(number, 2);
@@ -196,7 +197,7 @@ fn edits_fork_the_run_and_are_replayed() {
     assert_eq!(session.recorded(), end - 20, "what was recorded after it is dropped");
     let digest = session.machine().digest();
     session.seek_end(&mut Unhurried);
-    session.seek(0, &mut Unhurried);
+    session.seek(Tick::START, &mut Unhurried);
     session.seek(end - 20, &mut Unhurried);
     assert_eq!(session.machine().digest(), digest, "the edit belongs to the run");
     let saved = ptxdbg::debug::saved::Saved::parse("saved", session.saved().to_text()).unwrap();
@@ -224,11 +225,11 @@ fn a_run_that_pauses_all_the_time_can_be_interrupted() {
     let mut pace = Impatient(0);
     let stop = session.resume(&Goal::Continue, Direction::Forward, &mut pace).unwrap();
     assert!(matches!(stop.reasons[..], [Reason::Interrupted]));
-    assert!(stop.time > 0 && stop.time <= 2048, "asked after {} ticks", stop.time);
-    session.seek(5000, &mut Unhurried);
+    assert!(stop.time > Tick::START && stop.time <= Tick(2048), "asked after {} ticks", stop.time);
+    session.seek(Tick(5000), &mut Unhurried);
     let stop = session.resume(&Goal::Continue, Direction::Backward, &mut pace).unwrap();
     assert!(matches!(stop.reasons[..], [Reason::Interrupted]));
-    assert_eq!((stop.time, pace.0), (5000, 2), "who interrupts a way back stays");
+    assert_eq!((stop.time, pace.0), (Tick(5000), 2), "who interrupts a way back stays");
 }
 
 #[test]
@@ -243,7 +244,7 @@ fn a_register_of_a_block_that_comes_later_is_watched() {
     assert_eq!(advance(&mut session).focus.block, [1, 0, 0]);
     let watched = target(&session, "%r1");
     session.breakpoints.add(Breakpoint::new(Trigger::Watch(watched.clone(), WatchMode::Change), "%r1"));
-    session.seek(0, &mut Unhurried);
+    session.seek(Tick::START, &mut Unhurried);
     let stop = go(&mut session, Direction::Forward);
     let [Reason::Watchpoint { touch, .. }] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
     // %r1 = %ctaid.x * %ntid.x + %tid.x is written on line 49.

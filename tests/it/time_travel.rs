@@ -7,6 +7,7 @@ use ptxdbg::debug::breakpoints::{Breakpoint, Location, Trigger};
 use ptxdbg::debug::session::{Session, Unhurried};
 use ptxdbg::debug::settings::StepBy;
 use ptxdbg::debug::stop::{Direction, DivergentStep, Goal, Need, Reason, StepUnit, Stop};
+use ptxdbg::machine::Tick;
 
 const STEP: Goal = Goal::Instruction { count: 1, over_calls: false };
 
@@ -18,8 +19,8 @@ fn run(session: &mut Session, goal: &Goal, direction: Direction) -> Stop {
 }
 
 fn digest_at(session: &mut Session, time: u64) -> u64 {
-    session.seek(time, &mut Unhurried);
-    assert_eq!(session.time(), time);
+    session.seek(Tick(time), &mut Unhurried);
+    assert_eq!(session.time(), Tick(time));
     session.machine().digest()
 }
 
@@ -46,9 +47,9 @@ fn the_state_at_a_tick_is_the_same_however_it_was_reached() {
         let mut wandering = session(&file, case);
         wandering.settings.snapshot_memory = 1 << 20;
         wandering.apply_settings();
-        wandering.seek(TICKS, &mut Unhurried);
+        wandering.seek(Tick(TICKS), &mut Unhurried);
         let end = wandering.recorded();
-        let mut times: Vec<u64> = random.by_ref().take(6).map(|number| number % (end + 1)).collect();
+        let mut times: Vec<u64> = random.by_ref().take(6).map(|number| number % (end.0 + 1)).collect();
         let here: Vec<u64> = times.iter().map(|time| digest_at(&mut wandering, *time)).collect();
         let mut expected: Vec<(u64, u64)> = times.iter().copied().zip(here).collect();
         // The same times in order, on a run that never went back.
@@ -77,7 +78,7 @@ fn steps_back_undo_steps_forward() {
                 assert!((*before..*after).contains(&session.time()), "{file} {unit:?}: {} in {before}..{after}", session.time());
                 run(&mut session, &STEP, Direction::Backward);
             }
-            assert_eq!(session.time(), 0, "{file} {unit:?} came back from {last}");
+            assert_eq!(session.time(), Tick::START, "{file} {unit:?} came back from {last}");
         }
     }
 }
@@ -87,7 +88,7 @@ fn a_step_moves_the_focused_warp_alone() {
     let mut session = session("debug/walk.ron", 0);
     session.focus.warp = 1;
     let stop = run(&mut session, &STEP, Direction::Forward);
-    assert_eq!((stop.time, stop.focus.warp), (1, 1), "warp 0 stands still");
+    assert_eq!((stop.time, stop.focus.warp), (Tick(1), 1), "warp 0 stands still");
     assert!(stop.others.is_none());
     let first = &session.machine().block([0, 0, 0]).unwrap().warps[0];
     assert_eq!(first.groups[0].pc.0, session.program().functions[1].code.start);
@@ -197,7 +198,7 @@ fn many_steps_back_are_as_one_step_back_many_times() {
         let (mut once, mut often) = (session(file, *case), session(file, *case));
         for session in [&mut once, &mut often] {
             session.settings.divergent_step = DivergentStep::Wait;
-            session.seek(90_000, &mut Unhurried);
+            session.seek(Tick(90_000), &mut Unhurried);
             let focus = session.machine().resident_blocks().next().map(|block| {
                 let warp = block.warps.iter().position(|warp| !warp.live.is_empty()).unwrap_or(0);
                 ptxdbg::debug::focus::Focus { block: block.index, warp: warp as u32, ..session.focus }

@@ -10,7 +10,7 @@ use ptxdbg::debug::open::open;
 use ptxdbg::debug::session::{Session, Unhurried};
 use ptxdbg::debug::{CopyPolicy, LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::isa::{Major, MatrixDescriptor, SharedTile, Swizzle};
-use ptxdbg::machine::{BlockId, Event, EventKind, EventMask, LaneMask, Machine, Observer, Step, WgmmaChange};
+use ptxdbg::machine::{BlockId, Event, EventKind, EventMask, LaneMask, Machine, Observer, Step, Tick, WgmmaChange};
 use ptxdbg::program::operands::Use;
 use ptxdbg::ui::text::in_flight::in_flight;
 
@@ -134,7 +134,7 @@ fn going_back_restores_what_is_in_flight() {
     for policy in [CopyPolicy::Lazy, CopyPolicy::Random(3)] {
         let mut session = session(GROUPS, policy, &["continue"]);
         let end = session.time();
-        for time in [end / 2, end - 9, end / 3, end - 30] {
+        for time in [Tick(end.0 / 2), end - 9, Tick(end.0 / 3), end - 30] {
             answer(&mut session, &format!("goto {time}"));
             let digest = session.machine().digest();
             answer(&mut session, "goto end");

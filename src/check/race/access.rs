@@ -316,7 +316,7 @@ mod tests {
     use crate::order::Agent;
 
     fn access(log: &mut Log, tick: Tick) -> Ref {
-        let pattern = log.scatter(&[tick; 32]);
+        let pattern = log.scatter(&[tick.0; 32]);
         let op = Operation { tick, block: 0, warp: 0, lanes: LaneMask::ALL, agent: Agent::Threads, only_reads: true };
         log.push(Access {
             op,
@@ -334,7 +334,7 @@ mod tests {
     #[test]
     fn a_sweep_keeps_what_is_marked_and_nothing_else() {
         let mut log = Log::default();
-        let refs: Vec<Ref> = (1..=4).map(|tick| access(&mut log, tick)).collect();
+        let refs: Vec<Ref> = (1..=4).map(|tick| access(&mut log, Tick(tick))).collect();
         let dropped = log.add(refs[0], refs[1]);
         let kept = log.add(refs[1], refs[3]);
         assert_eq!((log.count(dropped), log.len()), (2, 5 + 2));
@@ -343,7 +343,7 @@ mod tests {
         let swept = sweep.end();
         let kept = swept.moved(kept);
         let ticks: Vec<Tick> = log.members(kept).map(|member| log.get(member).op.tick).collect();
-        assert_eq!((ticks, log.len(), swept.moved(Ref::default())), (vec![4, 2], 3 + 1, Ref::default()));
+        assert_eq!((ticks, log.len(), swept.moved(Ref::default())), (vec![Tick(4), Tick(2)], 3 + 1, Ref::default()));
         assert_eq!((log.get(swept.moved(refs[3])).lanes_at(4, &log), log.newest(kept).lanes_at(2, &log)), (LaneMask::ALL, LaneMask::NONE));
     }
 }

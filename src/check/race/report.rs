@@ -11,7 +11,7 @@ use crate::check::race::catalogue::{
 use crate::check::reporter::Reporter;
 use crate::check::ways::Cut;
 use crate::isa::{Scope, Space};
-use crate::machine::{LaneMask, Proxy};
+use crate::machine::{LaneMask, Proxy, Tick};
 use crate::order::{Agent, Group, scope_of};
 
 /// How the two sides of a race are related.
@@ -210,8 +210,8 @@ impl Race {
             && a.op.block == b.op.block
         {
             let warp = &block.warps[usize::from(b.op.warp)];
-            let met = |what: &str, tick: u64| match tick {
-                0 => format!("{what} have not met at a barrier yet"),
+            let met = |what: &str, tick: Tick| match tick {
+                Tick::START => format!("{what} have not met at a barrier yet"),
                 tick => format!("{what} last met at a barrier at time {}, which orders only what came before", tick - 1),
             };
             chain.push(Link { place: None, text: met("all threads of the block", block.whole) });

@@ -12,7 +12,7 @@ use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::SYNC_MEMBERMASK;
 use crate::check::told::lanes_do;
 use crate::check::ways::Ways;
-use crate::machine::{BlockLeft, GroupLeft, GroupState, LaneMask, LaunchEnd, OrderEvent, Place};
+use crate::machine::{BlockLeft, GroupLeft, GroupState, LaneMask, LaunchEnd, OrderEvent, Place, Tick};
 use crate::program::Program;
 
 /// Ticks after which lanes that wait for running lanes of their warp are taken to wait for ever.
@@ -87,7 +87,7 @@ impl Masks {
     pub fn spinning(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
         for ((number, warp), named) in &self.warps {
             let Some(warp) = end.block(*number).and_then(|block| block.warps.get(*warp as usize)) else { continue };
-            for waiting in named.waiting.iter().filter(|waiting| end.tick.saturating_sub(waiting.place.tick) >= LONG) {
+            for waiting in named.waiting.iter().filter(|waiting| end.tick.saturating_since(waiting.place.tick) >= LONG) {
                 let missing = waiting.members & warp.live & !waiting.lanes;
                 if let Some(group) = warp.groups.iter().find(|group| group.lanes.meets(missing) && group.state == GroupState::Ready) {
                     to.report(spins(waiting, group, to.program));
@@ -131,7 +131,7 @@ impl Named {
 }
 
 /// Nobody can go on: reports lanes that wait for each other at instructions with masks.
-pub(super) fn stuck(block: &BlockLeft, tick: u64, to: &mut Reporter<'_>) {
+pub(super) fn stuck(block: &BlockLeft, tick: Tick, to: &mut Reporter<'_>) {
     for (warp, number) in block.warps.iter().zip(0..) {
         for (index, group) in warp.groups.iter().enumerate() {
             let missing = group.state.members() & !group.lanes & warp.live;

@@ -18,7 +18,7 @@ use crate::check::told::lanes_do;
 use crate::isa::Space;
 use crate::machine::{
     AccessEvent, AccessKind, BlockLeft, Contribution, CopyEvent, CopyStage, Ends, GroupState, Home, LaunchEnd, MbarrierChange,
-    MbarrierEvent, Place,
+    MbarrierEvent, Place, Tick,
 };
 
 /// Bytes of an object.
@@ -328,7 +328,7 @@ fn memory(block: [u32; 3], address: u32) -> Touched {
 }
 
 /// A group that waits for a phase of the object at `address`.
-fn waiter(block: &BlockLeft, address: u32, tick: u64) -> Option<Side> {
+fn waiter(block: &BlockLeft, address: u32, tick: Tick) -> Option<Side> {
     let mut groups = block.warps.iter().zip(0..).flat_map(|(warp, number)| warp.groups.iter().map(move |group| (number, group)));
     let (warp, group) = groups.find(|(_, group)| group.state == GroupState::AtMbarrier { address })?;
     let place = Place { pc: group.pc, tick, block: block.index, warp };

@@ -1,5 +1,6 @@
 //! Going to any time, marks, and who wrote what.
 
+use crate::base::Tick;
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
@@ -18,7 +19,7 @@ pub fn goto(context: &mut Context<'_>, call: &Call) -> Answer {
     let piece = call.required("TICK")?;
     let moment = context.session.marks.moment(&piece.text, context.session.time()).map_err(|error| piece.wrong(error))?;
     match moment {
-        Moment::Start => arrived(context.session.seek(0, context.pace)),
+        Moment::Start => arrived(context.session.seek(Tick::START, context.pace)),
         Moment::End => arrived(context.session.seek_end(context.pace)),
         Moment::Tick(tick) => arrived(context.session.seek(tick, context.pace)),
         Moment::Mark(mark) => {

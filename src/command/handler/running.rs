@@ -1,5 +1,6 @@
 //! Running, forwards and backwards, until something stops it.
 
+use crate::base::Tick;
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
@@ -18,7 +19,7 @@ pub fn run(context: &mut Context<'_>, call: &Call) -> Answer {
 pub fn start(context: &mut Context<'_>, _: &Call) -> Answer {
     // Of the blocks that were looked at later, none may have started yet.
     context.session.focus = Focus::default();
-    let stop = context.session.seek(0, context.pace);
+    let stop = context.session.seek(Tick::START, context.pace);
     Ok(Outcome::Stop(Box::new(stop)))
 }
 

@@ -448,7 +448,7 @@ impl<'a> Evaluator<'a> {
             Convenience::Lane => number(ScalarType::U32, u128::from(self.scene.focus.lane)),
             Convenience::Warp => number(ScalarType::U32, u128::from(self.scene.focus.warp)),
             Convenience::Frame => number(ScalarType::U32, u128::from(self.scene.focus.frame)),
-            Convenience::Time => number(ScalarType::U64, u128::from(self.scene.machine.tick())),
+            Convenience::Time => number(ScalarType::U64, u128::from(self.scene.machine.tick().0)),
             Convenience::Active => number(ScalarType::U32, u128::from(self.frame_at(node)?.group.mask.bits())),
         }
     }

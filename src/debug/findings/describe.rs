@@ -105,7 +105,7 @@ pub(in crate::debug) fn describe_case(
     while descriptions.next().is_some() {
         let ran = runner.run_next(|machine, course| {
             while let Some((_, time)) = descriptions.next().filter(|(launch, _)| *launch == course.launch()) {
-                machine.run(time.saturating_sub(machine.tick()), &mut Unobserved);
+                machine.run(time.saturating_since(machine.tick()), &mut Unobserved);
                 descriptions.look(&Scene::at(machine, Focus::default()).with_buffers(&buffers).with_usage(&usage));
             }
             if descriptions.next().is_some() { course.run(machine, &mut Unobserved) } else { None }

@@ -11,7 +11,7 @@ use crate::debug::view::{self, Warps};
 use crate::machine::{Tick, Unobserved};
 
 /// Ticks that checkers are behind at most before the user is asked whether to go on.
-const SLICE: Tick = 1 << 15;
+const SLICE: u64 = 1 << 15;
 
 impl Session {
     /// All that was found so far, whoever wants to hear of it: what the checkers noticed, and last what stopped the run.
@@ -50,7 +50,7 @@ impl Session {
         let checks = checkers.iter().fold(self.checks(), |checks, checker| checks.with(*checker, on));
         if checks != self.checks() {
             self.timeline.set_checks(checks);
-            self.known.forget_from(0);
+            self.known.forget_from(Tick::START);
         }
         let done = self.catch_up(pace);
         self.describe_findings();

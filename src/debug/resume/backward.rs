@@ -141,7 +141,7 @@ impl Session {
             Err(Interrupted) => self.interrupted(now, focus),
             Ok(Some(stop)) => self.halt_at_stop(stop),
             Ok(None) => {
-                self.return_to(bound.unwrap_or(0));
+                self.return_to(bound.unwrap_or(Tick::START));
                 self.focus = chosen.map_or(focus, |past| past.focus);
                 Halt::because(if chosen.is_some() { Reason::Done } else { Reason::Beginning })
             }
@@ -215,7 +215,7 @@ impl Session {
             Err(Interrupted) => self.interrupted(now, focus),
             Ok(Some(stop)) => self.halt_at_stop(stop),
             Ok(None) => {
-                self.return_to(0);
+                self.return_to(Tick::START);
                 Halt::because(Reason::Beginning)
             }
         }

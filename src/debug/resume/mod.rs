@@ -33,7 +33,7 @@ pub use history::History;
 pub use watched::bytes_of;
 
 /// Ticks between two questions whether to go on: some two milliseconds.
-const SLICE: Tick = 1 << 15;
+const SLICE: u64 = 1 << 15;
 
 /// Pauses between two questions: judging one takes about a microsecond, and evaluating its condition in 32 lanes several.
 const PAUSES: u32 = 1 << 10;

@@ -15,7 +15,7 @@ use crate::debug::stop::Need;
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::timeline::Input;
 use crate::isa::{ScalarType, Space};
-use crate::machine::{GroupState, Issue};
+use crate::machine::{GroupState, Issue, Tick};
 use crate::program::{Base, Src, SrcKind, map};
 
 /// Who is stepped, and why others ran.
@@ -57,7 +57,7 @@ impl Session {
     fn give_turn(&mut self, (block, warp): WarpPlace, watcher: &mut Watcher) {
         if self.timeline.input(Input::Turn { block, warp }) {
             // Another instruction than the one that was noted comes next.
-            watcher.passed = u64::MAX;
+            watcher.passed = Tick::MAX;
         }
     }
 

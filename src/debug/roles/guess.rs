@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Roles;
 use crate::cfg::ControlFlow;
 use crate::debug::session::Session;
-use crate::machine::{Event, EventKind, EventMask, LaneMask, Observer, Tick};
+use crate::machine::{Event, EventKind, EventMask, LaneMask, Observer};
 use crate::program::{AsyncOp, ControlOp, MbarrierOp, Op, Pc, Program};
 
 /// Ticks from the start of the launch that are looked through.
-const WINDOW: Tick = 1 << 20;
+const WINDOW: u64 = 1 << 20;
 
 /// The branch at which the warps of a block part, and the ways they go.
 #[derive(Clone, Debug, PartialEq, Eq)]

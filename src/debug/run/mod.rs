@@ -15,7 +15,7 @@ use crate::check::{Checkers, Checks};
 use crate::debug::fault::{Blame, Fault};
 use crate::debug::findings::{FindingText, describe_case};
 use crate::launch::Case;
-use crate::machine::{Account, Device, Machine, Unobserved};
+use crate::machine::{Account, Device, Machine, Tick, Unobserved};
 use crate::program::Program;
 
 pub use error::RunError;
@@ -61,6 +61,6 @@ pub fn run_case_until(program: &Arc<Program>, case: &Case, options: &RunOptions,
 pub fn start_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Result<Result<Machine, Box<Fault>>, RunError> {
     let blame = Blame { program, launch: &case.launches[0], index: 0 };
     let device = Device::new(Arc::clone(program));
-    let machine = Job { program, case, options, account: Account::Nothing }.prepare(&blame, device, 0, &mut Vec::new())?;
+    let machine = Job { program, case, options, account: Account::Nothing }.prepare(&blame, device, Tick::START, &mut Vec::new())?;
     Ok(machine.map_err(|refused| refused.fault))
 }

@@ -75,7 +75,7 @@ impl<'a> Runner<'a> {
             executed: BTreeSet::new(),
             interrupted: false,
         };
-        Self { job, time: 0, interrupt: || false, run }
+        Self { job, time: Tick::START, interrupt: || false, run }
     }
 
     /// Runs the next launch as `run` says, which answers what stopped it; false if there is none, or a fault or the user has stopped the

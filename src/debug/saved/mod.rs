@@ -209,7 +209,7 @@ impl Saved {
             module: SavedModule::of(program),
             run: SavedRun::of(program, case, options),
             given: data::inputs_of(program, case),
-            time: 0,
+            time: Tick::START,
             focus: Focus::default(),
             breakpoints: Vec::new(),
             last_number: 0,

@@ -30,7 +30,7 @@ pub struct Checking {
 impl Checking {
     /// Checkers that have seen nothing yet.
     pub fn new(program: &Arc<Program>, checks: Checks) -> Self {
-        Self { checkers: Checkers::new(program, checks), seen: (0, 0), begun: false, ended: false, noticed: Vec::new() }
+        Self { checkers: Checkers::new(program, checks), seen: (0, Tick::START), begun: false, ended: false, noticed: Vec::new() }
     }
 
     /// Which checkers there are.
@@ -109,7 +109,7 @@ pub struct Audience<'a> {
 impl<'a> Audience<'a> {
     /// An observer alone.
     pub fn of(observer: &'a mut dyn Observer) -> Self {
-        Self { wanted: observer.mask(), observer, checking: None, now: 0, pauses: false, due: false }
+        Self { wanted: observer.mask(), observer, checking: None, now: Tick::START, pauses: false, due: false }
     }
 
     /// An observer and checkers, from `now` on. With `pauses`, the run pauses where one of them finds something.

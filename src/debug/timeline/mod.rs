@@ -98,12 +98,12 @@ impl Timeline {
         let mut addresses = Vec::new();
         let job = Job { program: &program, case: &case, options: &options, account: Account::RunsAndWrites };
         let blame = job.blame(0).ok_or(RunError::NoLaunch)?;
-        let prepared = job.prepare(&blame, Device::new(Arc::clone(&program)), 0, &mut addresses)?;
+        let prepared = job.prepare(&blame, Device::new(Arc::clone(&program)), Tick::START, &mut addresses)?;
         let machine = prepared.map_err(|refused| StartError::Refused(refused.fault))?;
         let now = Snapshot { machine, launch: 0, inputs: 0 };
         let (snapshots, inputs) = (Snapshots::default(), Inputs::from(inputs));
         let checking = checking_of(&program, options.checks);
-        let recorded = (0, 0);
+        let recorded = (0, Tick::START);
         let mut timeline = Self { program, case, options, now, addresses, snapshots, inputs, recorded, end: None, checking };
         timeline.arrive(&mut Audience::of(&mut Unobserved));
         timeline.assert_consistent();
@@ -305,13 +305,13 @@ impl Timeline {
         }
         if self.position() != seen {
             self.set_checks(self.checks());
-            self.now = self.snapshots.before(0).clone();
+            self.now = self.snapshots.before(Tick::START).clone();
         }
         self.assert_consistent();
     }
 
     /// Has the checkers look at what they have not seen of what was executed, `ticks` at most. The run stands where they look.
-    pub fn check_on(&mut self, ticks: Tick) {
+    pub fn check_on(&mut self, ticks: u64) {
         let until = self.time().saturating_add(ticks);
         let is_last = self.now.launch == self.recorded.0 && self.end.is_none();
         self.run_checked(if is_last { until.min(self.recorded.1) } else { until }, &mut Unobserved, false);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::machine::{Machine, Tick};
 
 /// Ticks between two snapshots. Executing that many takes a few milliseconds, cloning a machine a few dozen microseconds.
-pub const INTERVAL: Tick = 1 << 16;
+pub const INTERVAL: u64 = 1 << 16;
 
 /// Snapshots at most, however small they are.
 const COUNT: usize = 4096;
@@ -76,12 +76,12 @@ impl Snapshots {
 
     /// The next time after `now` at which one is wanted.
     pub fn due(now: Tick) -> Tick {
-        (now / INTERVAL + 1) * INTERVAL
+        Tick((now.0 / INTERVAL + 1) * INTERVAL)
     }
 
     /// Whether one is wanted at `time`.
     pub fn is_due(&self, time: Tick) -> bool {
-        time.is_multiple_of(INTERVAL) && !self.kept.contains_key(&time)
+        time.0.is_multiple_of(INTERVAL) && !self.kept.contains_key(&time)
     }
 
     /// Keeps one. The first never goes.

@@ -9,7 +9,7 @@ use crate::debug::run::Runner;
 use crate::debug::site::source_lines;
 use crate::isa::Space;
 use crate::launch::Case;
-use crate::machine::{AccessKind, Account, CopyStage, Event, EventKind, EventMask, Home, Observer, Place, thread_index};
+use crate::machine::{AccessKind, Account, CopyStage, Event, EventKind, EventMask, Home, Observer, Place, Tick, thread_index};
 use crate::program::{Pc, Program};
 
 /// The last thread that wrote to a place.
@@ -26,7 +26,7 @@ pub struct Writer {
     /// `file.ptx:12`.
     pub place: String,
     /// Time: warp-instructions issued before, counted from the first launch.
-    pub time: u64,
+    pub time: Tick,
 }
 
 /// The last writer of each of `ranges` of global memory (address and bytes); none where no kernel wrote.
@@ -57,7 +57,7 @@ pub(in crate::debug) fn last_writers(
 #[derive(Clone, Copy)]
 struct Touch {
     pc: Pc,
-    time: u64,
+    time: Tick,
     block: [u32; 3],
     warp: u32,
     lane: u32,

@@ -85,8 +85,8 @@ pub fn statement(program: &Program, pc: Pc) -> String {
 }
 
 /// `8,431`
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
+pub fn grouped(number: impl Into<u64>) -> String {
+    let digits = number.into().to_string();
     let comma = |index: usize| if index > 0 && (digits.len() - index).is_multiple_of(3) { "," } else { "" };
     digits.char_indices().map(|(index, digit)| format!("{}{digit}", comma(index))).collect()
 }

@@ -7,6 +7,7 @@
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
+use crate::base::Tick;
 use crate::machine::state::special;
 use crate::machine::state::warp::{Warp, frames};
 use crate::program::operands::{RegisterOperand, Use, call_results, registers_of};
@@ -35,8 +36,8 @@ impl Default for Leap {
 
 impl Leap {
     /// What a clock says at `tick`.
-    pub fn clock(self, tick: u64) -> u64 {
-        tick.wrapping_add(self.ahead)
+    pub fn clock(self, tick: Tick) -> u64 {
+        tick.0.wrapping_add(self.ahead)
     }
 
     /// Lets time pass, each time much more; false, and it does not, once it has passed for longer than anything waits.

@@ -1,5 +1,7 @@
 //! Bytes of simulated state, and the limit on them.
 
+use crate::base::Tick;
+
 /// Bytes of simulated state that a run may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryLimit(pub u64);
@@ -29,6 +31,6 @@ impl Footprint {
 /// When the footprint is compared with the limit next, and whether it was found to be over it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::machine) struct FootprintCheck {
-    pub(in crate::machine) due: u64,
+    pub(in crate::machine) due: Tick,
     pub(in crate::machine) is_over: bool,
 }

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use crate::machine::state::place::Tick;
 
 /// Ticks without any change before states are compared for the first time.
-const QUIET: Tick = 1 << 17;
+const QUIET: u64 = 1 << 17;
 
 /// Turns of a warp in the first window.
 const TURNS: u32 = 64;

@@ -345,10 +345,10 @@ mod tests {
     use super::*;
     use crate::program::Pc;
 
-    const PLACE: Place = Place { pc: Pc(0), tick: 0, block: [0; 3], warp: 0 };
+    const PLACE: Place = Place { pc: Pc(0), tick: Tick::START, block: [0; 3], warp: 0 };
 
     fn by(what: Contribution) -> Arrival {
-        Arrival { what, place: PLACE, lanes: LaneMask::of(0), copy: None, tick: 7 }
+        Arrival { what, place: PLACE, lanes: LaneMask::of(0), copy: None, tick: Tick(7) }
     }
 
     #[test]

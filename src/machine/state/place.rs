@@ -9,7 +9,7 @@ pub struct Place {
     /// The instruction.
     pub pc: Pc,
     /// Time: warp-instructions issued before it.
-    pub tick: u64,
+    pub tick: Tick,
     /// Block index.
     pub block: [u32; 3],
     /// Warp of the block.

@@ -172,12 +172,12 @@ pub fn is_clock(register: u16) -> bool {
     name.starts_with("%clock") || name.starts_with("%globaltimer")
 }
 
-/// The value at `tick` of special register number `register` of the table, one that changes or has 64 bits.
-pub fn changing_value(register: u16, tick: u64) -> u64 {
+/// The value of special register number `register` of the table, one that changes or has 64 bits, when clocks say `clock`.
+pub fn changing_value(register: u16, clock: u64) -> u64 {
     match SPECIAL_REGISTERS.get(register as usize).map_or("", |register| register.name) {
-        "%clock" | "%clock64" | "%globaltimer" => tick,
-        "%globaltimer_lo" => tick & u64::from(u32::MAX),
-        "%clock_hi" | "%globaltimer_hi" => tick >> 32,
+        "%clock" | "%clock64" | "%globaltimer" => clock,
+        "%globaltimer_lo" => clock & u64::from(u32::MAX),
+        "%clock_hi" | "%globaltimer_hi" => clock >> 32,
         "%gridid" => 1,
         _ => 0,
     }

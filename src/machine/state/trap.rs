@@ -1,5 +1,6 @@
 //! Why a run stopped: ordinary answers, not errors of ours.
 
+use crate::base::Tick;
 use crate::isa::Space;
 use crate::machine::state::footprint::Footprint;
 use crate::machine::state::lanes::LaneMask;
@@ -108,7 +109,7 @@ pub struct Waiter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// Time.
-    pub tick: u64,
+    pub tick: Tick,
     /// Who waits for what, in order of block and warp.
     pub waiters: Vec<Waiter>,
     /// Blocks that have not started, because others must finish before.

@@ -2,6 +2,7 @@
 
 use super::report::{actor, code_place, grouped};
 use crate::base::Dim3;
+use crate::base::Tick;
 use crate::debug::view::{
     Contribution, Deed, EndedPhase, MbarrierView, MbarrierWaiter, Pipeline, Stage, StageState, Table, TransactionBytes, cells,
 };
@@ -103,7 +104,7 @@ pub struct StageRow {
     /// `full[1]`
     pub name: String,
     /// What it was, one behind the other: what, how it is drawn, and when it began.
-    pub runs: Vec<(Option<StageState>, String, u64)>,
+    pub runs: Vec<(Option<StageState>, String, Tick)>,
     /// What there is to say behind it.
     pub verdict: &'static str,
 }
@@ -130,14 +131,14 @@ pub fn stage_rows(pipeline: &Pipeline, width: usize) -> (String, Vec<StageRow>) 
 const NEVER_FULL: &str = "never full";
 
 /// Neighbouring cells that are alike, drawn with their word where there is room.
-fn runs(states: &[Option<StageState>], times: &[u64]) -> Vec<(Option<StageState>, String, u64)> {
+fn runs(states: &[Option<StageState>], times: &[Tick]) -> Vec<(Option<StageState>, String, Tick)> {
     let mut runs = Vec::new();
     let mut at = 0;
     for run in states.chunk_by(|a, b| a == b) {
         let state = run.first().copied().flatten();
         let word = state.map(StageState::word).filter(|word| word.len() < run.len()).unwrap_or("");
         let text = format!("{word}{}", glyph(state).repeat(run.len() - word.len()));
-        runs.push((state, text, times.get(at).copied().unwrap_or(0)));
+        runs.push((state, text, times.get(at).copied().unwrap_or(Tick::START)));
         at += run.len();
     }
     runs

@@ -14,6 +14,7 @@ use super::table::table;
 use super::threads;
 use super::value::{printed, registers};
 use super::view as views;
+use crate::base::Tick;
 use crate::command::{Outcome, View};
 use crate::debug::TouchText;
 use crate::debug::breakpoints::{BreakpointPlace, BreakpointRow};
@@ -213,7 +214,7 @@ fn marks(marks: &[(String, Mark)]) -> String {
     marks.iter().map(|mark| row(mark).trim_end().to_string() + "\n").collect()
 }
 
-fn when(now: u64, recorded: u64, end: Option<&End>) -> String {
+fn when(now: Tick, recorded: Tick, end: Option<&End>) -> String {
     let so_far = match end {
         None => format!("executed up to {}", grouped(recorded)),
         Some(End::Done) => format!("the run ends at {}", grouped(recorded)),

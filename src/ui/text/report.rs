@@ -137,10 +137,11 @@ pub(super) fn site_of(site: &Site, warps: &str, lanes: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::Tick;
 
     #[test]
     fn numbers_are_grouped_by_thousands() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0_u64, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]
@@ -151,7 +152,7 @@ mod tests {
             block: [0, 0, 0],
             thread: [17, 0, 0],
             place: "integer.ptx:45".to_string(),
-            time: 1234,
+            time: Tick(1234),
         };
         let mismatch = |writer| Failure::Mismatch {
             element: "out0[17]".to_string(),

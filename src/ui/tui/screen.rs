@@ -14,6 +14,7 @@ use super::panes::originals::Originals;
 use super::panes::{Look, Pane, Sight};
 use super::theme::{Role, Theme};
 use super::wrap::plain;
+use crate::base::Tick;
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
 
@@ -60,7 +61,7 @@ pub struct Screen {
     /// Panes that had room at the last drawing.
     shown: Vec<usize>,
     hits: Vec<Hit>,
-    seen: Option<(u64, Focus)>,
+    seen: Option<(Tick, Focus)>,
     originals: Originals,
     transcript: Vec<String>,
 }

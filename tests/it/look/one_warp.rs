@@ -1,6 +1,6 @@
 //! The smallest launch: one warp, and an address for its results.
 
-use ptxdbg::machine::{Account, CopyPolicy, DivergencePolicy, LaunchConfig, MemoryLimit, Schedule};
+use ptxdbg::machine::{Account, CopyPolicy, DivergencePolicy, LaunchConfig, MemoryLimit, Schedule, Tick};
 use ptxdbg::program::FuncId;
 
 /// One block of one warp of a kernel whose only parameter is an address.
@@ -17,7 +17,7 @@ pub fn one_warp(kernel: FuncId, out: u64) -> LaunchConfig {
         resident: None,
         schedule: Schedule::InOrder,
         seed: 0,
-        start: 0,
+        start: Tick::START,
         account: Account::Nothing,
         images: Vec::new(),
         copies: CopyPolicy::Lazy,

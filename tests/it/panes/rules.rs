@@ -8,6 +8,7 @@ use ptxdbg::command::parse;
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::session::Session;
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions};
+use ptxdbg::machine::Tick;
 use ptxdbg::ui::tui::keymap::{Action, KeyMap, KeyPress, Move};
 use ptxdbg::ui::tui::layout::Layout;
 use ptxdbg::ui::tui::layout::file::LayoutError;
@@ -48,7 +49,7 @@ fn every_key_does_what_there_is() {
         let Action::Command(line) = action else { continue };
         let mut session = session("debug/collatz.ron", &["run-to call", "stepi", "stepi", "back"]);
         type_lines(&mut session, &[line]);
-        assert!(session.recorded() > 0, "{key}");
+        assert!(session.recorded() > Tick::START, "{key}");
     }
 }
 

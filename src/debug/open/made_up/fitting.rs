@@ -12,7 +12,7 @@ use crate::debug::run::Job;
 use crate::debug::run::RunOptions;
 use crate::isa::Space;
 use crate::launch::Guess;
-use crate::machine::{Account, Coverage, Device, LANES, MemoryLimit, Step};
+use crate::machine::{Account, Coverage, Device, LANES, MemoryLimit, Step, Tick};
 use crate::program::Pc;
 
 /// Warp-instructions of one run that checkers watch, for each warp of a block, and of all that try blocks.
@@ -103,17 +103,17 @@ impl Trials<'_> {
         let options = RunOptions { memory_limit: MemoryLimit(u64::MAX), resident: Some(1), ..RunOptions::default() };
         let blame = Blame { program: self.program, launch: case.launches.first()?, index: 0 };
         let job = Job { program: self.program, case, options: &options, account: Account::Runs };
-        let mut machine = job.prepare(&blame, Device::new(Arc::clone(self.program)), 0, &mut Vec::new()).ok()?.ok()?;
+        let mut machine = job.prepare(&blame, Device::new(Arc::clone(self.program)), Tick::START, &mut Vec::new()).ok()?.ok()?;
         let mut checkers = Checkers::new(self.program, Checks::ALL);
         checkers.begin(0, &machine.launch_start());
         let ticks = TICKS_WATCHED * warps(guess).max(WARPS_MIN);
         let mut step = machine.run(ticks, &mut checkers);
-        while matches!(step, Step::Paused) && machine.tick() < ticks {
-            step = machine.run(ticks - machine.tick(), &mut checkers);
+        while matches!(step, Step::Paused) && machine.tick().0 < ticks {
+            step = machine.run(ticks - machine.tick().0, &mut checkers);
         }
         // Reads of what nothing has written are findings only when their values are used.
         checkers.end(&machine.launch_end(), None);
-        self.ticks += machine.tick();
+        self.ticks += machine.tick().0;
         let trapped = match &step {
             Step::Trapped(trap) => Some(blame.trap(trap)).filter(of_shape).map(|fault| in_words(&fault)),
             _ => None,
@@ -126,7 +126,7 @@ impl Trials<'_> {
             of_race: self.doubt(&checkers, |finding| [RACE_SHARED_RAW, RACE_SHARED_WAR, RACE_SHARED_WAW].contains(&finding.id)),
             of_strides: self.doubt(&checkers, |finding| finding.id == RACE_GLOBAL),
             executed,
-            ticks: machine.tick(),
+            ticks: machine.tick().0,
         })
     }
 

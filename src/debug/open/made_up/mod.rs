@@ -17,7 +17,7 @@ use crate::debug::fault::{Blame, Fault};
 use crate::debug::run::Job;
 use crate::debug::run::RunOptions;
 use crate::launch::{self, Case, Contents, Guess, Known, MadeUp, Number, Overrides, Plan, PlannedBuffer, Study};
-use crate::machine::{Account, Device, Machine, MemoryLimit, Step};
+use crate::machine::{Account, Device, Machine, MemoryLimit, Step, Tick};
 use crate::program::{FuncId, Program, map};
 use gauge::Gauge;
 
@@ -253,7 +253,7 @@ impl Trials<'_> {
         let mut addresses = Vec::new();
         let job = Job { program: self.program, case, options: &options, account: Account::Nothing };
         let device = Device::new(Arc::clone(self.program));
-        let mut machine = match job.prepare(&blame, device, 0, &mut addresses).ok()? {
+        let mut machine = match job.prepare(&blame, device, Tick::START, &mut addresses).ok()? {
             Ok(machine) => machine,
             Err(refused) => {
                 return Some(Tried { end: End::Fault(refused.fault), ticks: 0, reached: Vec::new(), shared: 0, whole_block: false });
@@ -264,7 +264,7 @@ impl Trials<'_> {
         let mut gauge = Gauge { reached: vec![0; ranges.len()], ranges, bounds, last: 0, shared: 0, is_beyond: false };
         let end = run(&mut machine, &blame, &mut gauge, ticks);
         let whole_block = machine.blocks_started() > machine.resident_blocks().count() as u64;
-        Some(Tried { end, ticks: machine.tick(), reached: gauge.reached, shared: gauge.shared, whole_block })
+        Some(Tried { end, ticks: machine.tick().0, reached: gauge.reached, shared: gauge.shared, whole_block })
     }
 
     /// `guess` with as much memory as the kernel reached; of a run that was cut off, with more.

@@ -20,7 +20,7 @@ use crate::debug::timeline::End;
 use crate::machine::{Mbarrier, Phase, Tick};
 
 /// Ticks of the past that are looked through, at least.
-const WINDOW: Tick = 1 << 15;
+const WINDOW: u64 = 1 << 15;
 
 /// The stages of a block's pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

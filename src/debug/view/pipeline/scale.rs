@@ -49,21 +49,22 @@ mod tests {
 
     #[test]
     fn every_change_has_a_cell() {
-        let span = |state, from, until| StageSpan { state, from, until };
+        let span = |state, from, until| StageSpan { state, from: Tick(from), until: Tick(until) };
         let spans = vec![span(StageState::Fill, 10, 1000), span(StageState::Full, 1000, 1001), span(StageState::Read, 1001, 1100)];
         let stage = Stage { name: String::new(), empty: None, spans, never_full: false };
         let cells = cells(&Pipeline { stages: vec![stage], note: None }, 12);
         let count = |state| cells.stages[0].iter().filter(|cell| **cell == Some(state)).count();
         assert_eq!((count(StageState::Fill), count(StageState::Full), count(StageState::Read)), (9, 1, 2));
-        assert_eq!((cells.times.first(), cells.end, cells.times.len()), (Some(&10), 1100, 12));
+        assert_eq!((cells.times.first(), cells.end, cells.times.len()), (Some(&Tick(10)), Tick(1100), 12));
         let few =
             super::cells(&Pipeline { stages: vec![Stage { spans: Vec::new(), ..Stage::clone(&stage_of(3)) }, stage_of(3)], note: None }, 2);
-        assert_eq!(few.times, [1, 2], "the latest");
+        assert_eq!(few.times, [Tick(1), Tick(2)], "the latest");
     }
 
     /// A stage that changes at 0, 1, 2 up to `changes`.
-    fn stage_of(changes: Tick) -> Stage {
-        let span = |from| StageSpan { state: if from % 2 == 0 { StageState::Fill } else { StageState::Read }, from, until: from + 1 };
+    fn stage_of(changes: u64) -> Stage {
+        let state = |from: u64| if from.is_multiple_of(2) { StageState::Fill } else { StageState::Read };
+        let span = |from| StageSpan { state: state(from), from: Tick(from), until: Tick(from + 1) };
         Stage { name: String::new(), empty: None, spans: (0..changes).map(span).collect(), never_full: false }
     }
 }

@@ -2,6 +2,7 @@
 //! and so does choosing the one that the cursor was moved to.
 
 use super::look::{Look, Sight};
+use crate::base::Tick;
 use crate::debug::findings::FindingText;
 use crate::debug::session::Session;
 use crate::debug::timeline::End;
@@ -40,7 +41,7 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> Stri
 }
 
 /// The cell that the user moved to, and its time, which choosing goes to; none if the user did not move.
-fn cursor(session: &Session, sight: &mut Sight, room: usize) -> Option<(usize, u64)> {
+fn cursor(session: &Session, sight: &mut Sight, room: usize) -> Option<(usize, Tick)> {
     let (now, last) = (cell_of(session, session.time(), room) as i64, room.saturating_sub(1) as i64);
     let cell = now.saturating_add(sight.right).saturating_add(sight.down).min(last).max(0);
     (sight.right, sight.down, sight.page) = (cell - now, 0, (last / 10).max(1));
@@ -100,14 +101,14 @@ fn cells(session: &Session, cursor: Option<usize>, room: usize) -> Vec<(&'static
 }
 
 /// The cell of `room` that a time is in.
-fn cell_of(session: &Session, time: u64, room: usize) -> usize {
+fn cell_of(session: &Session, time: Tick, room: usize) -> usize {
     let last = room.saturating_sub(1) as u128;
-    let recorded = u128::from(session.recorded()).max(1);
-    (u128::from(time).min(recorded) * last / recorded) as usize
+    let recorded = u128::from(session.recorded().0).max(1);
+    (u128::from(time.0).min(recorded) * last / recorded) as usize
 }
 
 /// A time of a cell.
-fn time_at(session: &Session, cell: usize, room: usize) -> u64 {
+fn time_at(session: &Session, cell: usize, room: usize) -> Tick {
     let last = (room.saturating_sub(1) as u128).max(1);
-    (cell as u128 * u128::from(session.recorded()) / last) as u64
+    Tick((cell as u128 * u128::from(session.recorded().0) / last) as u64)
 }
