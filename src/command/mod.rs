@@ -22,5 +22,5 @@ mod piece;
 pub use context::{Context, Desk};
 pub use error::CommandError;
 pub use execute::execute;
-pub use outcome::{LayoutRequest, Outcome, View};
+pub use outcome::{CheckRow, LayoutRequest, Outcome, View};
 pub use parse::{parse, says_nothing};

@@ -13,9 +13,9 @@ use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::{Shown, ValueText};
 use crate::debug::view::{
-    AllocationRow, BarrierRow, BlockSpan, CfgView, Divergence, Examined, FragmentView, InFlight, KernelRow, LaneRow, LaunchView, Listing,
-    LocalRow, MbarrierView, Pipeline, RegisterRow, RoleRow, RolesGuessed, RoundedOnce, SharedRow, SourcePlace, Stack, SymbolRow, Table,
-    Threads, Warps,
+    AllocationRow, ArrayTypeRow, BarrierRow, BlockSpan, CfgView, DescriptorView, Divergence, Examined, FragmentElement, FragmentView,
+    InFlight, KernelRow, LaneRow, LaunchView, Listing, LocalRow, MbarrierView, Pipeline, RegisterRow, RoleRow, RolesGuessed, RoundedOnce,
+    SharedRow, SourcePlace, Stack, SymbolRow, TargetView, Threads, Warps,
 };
 use crate::debug::{Reason, Site, TouchText};
 
@@ -108,11 +108,32 @@ pub enum LayoutRequest {
     Save(String),
 }
 
+/// A checker, whether it is on, and what it has found.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct CheckRow {
+    /// Its word.
+    pub checker: &'static str,
+    /// It is on.
+    pub on: bool,
+    /// Its findings up to now.
+    pub findings: usize,
+    /// What it looks for.
+    pub about: &'static str,
+}
+
 /// A view of the standing machine.
 #[derive(Debug)]
 pub enum View {
-    /// A listing.
-    Table(Table),
+    /// `type`: what arrays are taken for.
+    ArrayTypes(Vec<ArrayTypeRow>),
+    /// `info target`.
+    Target(TargetView),
+    /// `info checks`.
+    Checks(Vec<CheckRow>),
+    /// `info descriptor`.
+    Descriptor(DescriptorView),
+    /// Elements of a fragment.
+    FragmentElements(Vec<FragmentElement>),
     /// Names of the module.
     Symbols {
         /// What has them.

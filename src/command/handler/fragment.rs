@@ -26,15 +26,13 @@ pub fn fragment(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Comma
     let is_wanted = |row: u32, column: u32, holder: u32| {
         element.is_none_or(|(_, at)| at == (row, column)) && lane.is_none_or(|lane| lane == u64::from(holder))
     };
-    let table = fragment.elements(|row, column, cell| is_wanted(row, column, cell.lane));
+    let elements = fragment.elements(|row, column, cell| is_wanted(row, column, cell.lane));
     match element {
-        Some((piece, at)) if table.rows.is_empty() => {
-            Err(piece.error(match view::other_holder(&context.session.scene(), &name.text, at) {
-                Some(warp) => format!("warp {warp} holds this element: 'warp {warp}' goes there"),
-                None => "the fragment has no such element".to_string(),
-            }))
-        }
-        _ => Ok(Outcome::View(View::Table(table.or_note("the warp has no such lane")))),
+        Some((piece, at)) if elements.is_empty() => Err(piece.error(match view::other_holder(&context.session.scene(), &name.text, at) {
+            Some(warp) => format!("warp {warp} holds this element: 'warp {warp}' goes there"),
+            None => "the fragment has no such element".to_string(),
+        })),
+        _ => Ok(Outcome::View(View::FragmentElements(elements))),
     }
 }
 

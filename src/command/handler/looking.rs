@@ -38,11 +38,11 @@ pub fn declared_as_bytes(context: &Context<'_>, piece: &Piece, command: &str) ->
 pub fn array_type(context: &mut Context<'_>, call: &Call) -> Answer {
     let session = &mut *context.session;
     let Some(name) = call.piece("VARIABLE") else {
-        return Ok(Outcome::View(View::Table(view::array_types(&session.scene()))));
+        return Ok(Outcome::View(View::ArrayTypes(view::array_types(&session.scene()))));
     };
     let Some(id) = session.variable_called(&name.text) else {
         let known = view::array_types(&session.scene());
-        let names = known.rows.iter().filter_map(|row| row.cells.first()).map(String::as_str);
+        let names = known.iter().map(|row| row.name.as_str());
         let error = ArgumentError::new(format!("no variable of the module is called '{}' here", name.text));
         let is_buffer = session.scene().buffers.iter().any(|buffer| buffer.name == name.text);
         return Err(name.wrong(match is_buffer {
@@ -60,7 +60,7 @@ pub fn array_type(context: &mut Context<'_>, call: &Call) -> Answer {
             session.choose_type(id, Some(chosen));
         }
     }
-    Ok(Outcome::View(View::Table(view::array_type(&context.session.scene(), id))))
+    Ok(Outcome::View(View::ArrayTypes(vec![view::array_type(&context.session.scene(), id)])))
 }
 
 /// What is in flight and will write the place that an expression names.

@@ -4,11 +4,10 @@ use crate::base::counted;
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
-use crate::command::outcome::{Outcome, View};
+use crate::command::outcome::{CheckRow, Outcome, View};
 use crate::debug::Site;
 use crate::debug::findings::{CheckerId, FindingText, Suppressions};
 use crate::debug::names::scope;
-use crate::debug::view::Table;
 
 /// What a handler answers.
 type Answer = Result<Outcome, CommandError>;
@@ -103,14 +102,12 @@ pub fn switch(context: &mut Context<'_>, call: &Call, on: bool) -> Answer {
 
 pub fn checks(context: &mut Context<'_>, _: &Call) -> Answer {
     let (checks, all) = (context.session.checks(), context.session.findings());
-    let mut table = Table::new(&["checker", "", "findings", "looks for"]);
-    for checker in CheckerId::all() {
+    let row = |checker: CheckerId| {
         let row = checker.row();
-        let found = all.iter().filter(|finding| row.findings.contains(&finding.id)).count();
-        let state = if checks.has(checker) { "on" } else { "off" };
-        table.push(false, [row.word.to_string(), state.to_string(), found.to_string(), row.about.to_string()]);
-    }
-    Ok(Outcome::View(View::Table(table)))
+        let findings = all.iter().filter(|finding| row.findings.contains(&finding.id)).count();
+        CheckRow { checker: row.word, on: checks.has(checker), findings, about: row.about }
+    };
+    Ok(Outcome::View(View::Checks(CheckerId::all().map(row).collect())))
 }
 
 fn how_many_are_shown(context: &Context<'_>) -> Outcome {

@@ -133,7 +133,7 @@ pub fn symbols(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn target(context: &mut Context<'_>, _: &Call) -> Answer {
-    shown(View::Table(view::target(&context.session.scene())))
+    shown(View::Target(view::target(&context.session.scene())))
 }
 
 pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {

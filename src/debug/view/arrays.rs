@@ -1,6 +1,5 @@
 //! `type`: what arrays are taken for, and why.
 
-use super::Table;
 use crate::debug::arrays::{Doubt, Known, id_of, is_of_bytes, type_words, why};
 use crate::debug::names::scope;
 use crate::debug::scene::Scene;
@@ -29,18 +28,24 @@ pub fn origin(scene: &Scene<'_>, variable: &Variable) -> Origin {
     }
 }
 
+/// What an array is taken for.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ArrayTypeRow {
+    /// The variable's name.
+    pub name: String,
+    /// Its type: `f32[16][16]`.
+    pub ty: String,
+    /// Why it is taken for that.
+    pub why: String,
+}
+
 /// One variable: its type, and where that is from.
-pub fn array_type(scene: &Scene<'_>, id: VarId) -> Table {
-    let mut table = Table::new(&["name", "type", "why"]);
-    if let Some(variable) = scene.program().variables.get(id.index()) {
-        table.push(false, row(scene, variable));
-    }
-    table
+pub fn array_type(scene: &Scene<'_>, id: VarId) -> ArrayTypeRow {
+    row(scene, &scene.program().variables[id.index()])
 }
 
 /// Every array that is declared by the byte, strings that no code accesses left out, and every variable whose type the user has given.
-pub fn array_types(scene: &Scene<'_>) -> Table {
-    let mut table = Table::new(&["name", "type", "why"]);
+pub fn array_types(scene: &Scene<'_>) -> Vec<ArrayTypeRow> {
     let program = scene.program();
     let known = |variable: &Variable| scene.usage.zip(id_of(program, variable)).and_then(|(usage, id)| usage.arrays.known(program, id));
     let is_text = |variable: &Variable| {
@@ -48,10 +53,7 @@ pub fn array_types(scene: &Scene<'_>) -> Table {
         variable.align <= 1 && !is_accessed
     };
     let wanted = |variable: &&Variable| is_of_bytes(variable) && !is_text(variable) || origin(scene, variable) == Origin::User;
-    for variable in scene.program().variables.iter().filter(wanted) {
-        table.push(false, row(scene, variable));
-    }
-    table.or_note("no variable of the module is declared by the byte")
+    program.variables.iter().filter(wanted).map(|variable| row(scene, variable)).collect()
 }
 
 /// The bytes of dynamic shared memory, if `variable` stands for it and there is some.
@@ -60,7 +62,7 @@ pub fn dynamic_bytes(scene: &Scene<'_>, variable: &Variable) -> Option<u64> {
     Some(scope::variable_bytes(scene, variable)).filter(|bytes| is_dynamic && *bytes > 0)
 }
 
-fn row(scene: &Scene<'_>, variable: &Variable) -> [String; 3] {
+fn row(scene: &Scene<'_>, variable: &Variable) -> ArrayTypeRow {
     let program = scene.program();
     let is_open = variable.bytes == 0 && variable.location.space == Space::Shared;
     let (ty, shape) = scope::variable_type(scene, variable);
@@ -75,5 +77,5 @@ fn row(scene: &Scene<'_>, variable: &Variable) -> [String; 3] {
         (Origin::Accesses | Origin::Declared, Some(known)) => why(program, known),
         (Origin::Accesses | Origin::Declared, None) => "as it is declared".to_string(),
     };
-    [short_name(&variable.name).to_string(), type_words(ty, shape, is_open), why]
+    ArrayTypeRow { name: short_name(&variable.name).to_string(), ty: type_words(ty, shape, is_open), why }
 }

@@ -1,6 +1,5 @@
 //! `info fragment`: registers of a warp seen as the matrix they hold, and which lane holds each element.
 
-use super::Table;
 use crate::base::counted;
 use crate::debug::expression::register_bits;
 use crate::debug::names::scope::{self, RegisterPlace};
@@ -183,6 +182,25 @@ fn value(
     (text, number::to_f64(ty, bits).or_else(integer))
 }
 
+/// An element of a fragment: where in the matrix it is, and which lane has it in which register.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct FragmentElement {
+    /// Which matrix, if the fragment has several.
+    pub matrix: Option<usize>,
+    /// Row of the matrix.
+    pub row: u32,
+    /// Column of the matrix.
+    pub column: u32,
+    /// The lane.
+    pub lane: u32,
+    /// Its number among the elements of the lane.
+    pub element: u32,
+    /// The register, and the bits of it.
+    pub register: String,
+    /// Its value.
+    pub value: String,
+}
+
 impl FragmentView {
     /// Which part of which register an element of a lane is: `%r4`, `%r4 bits 16-31`.
     pub fn register(&self, element: u32) -> String {
@@ -195,23 +213,25 @@ impl FragmentView {
         format!("{register} bits {low}-{}", low + bits - 1)
     }
 
-    /// The elements that `wanted` chooses, one a line: where each is, who holds it, and its value.
-    pub fn elements(&self, wanted: impl Fn(u32, u32, &FragmentCell) -> bool) -> Table {
-        let mut table = Table::new(&["element", ">lane", "of the lane", "register", ">value"]);
-        let mut cells: Vec<(u32, u32, usize, &FragmentCell)> = Vec::new();
+    /// The elements that `wanted` chooses, in order of their number in a lane.
+    pub fn elements(&self, wanted: impl Fn(u32, u32, &FragmentCell) -> bool) -> Vec<FragmentElement> {
+        let mut elements = Vec::new();
         for (tile, rows) in self.tiles.iter().enumerate() {
+            let matrix = (self.tiles.len() > 1).then_some(tile);
             for (row, columns) in (self.first_row..).zip(rows) {
-                cells.extend(
-                    (0..).zip(columns).filter(|(column, cell)| wanted(row, *column, cell)).map(|(column, cell)| (row, column, tile, cell)),
-                );
+                let chosen = (0..).zip(columns).filter(|(column, cell)| wanted(row, *column, cell));
+                elements.extend(chosen.map(|(column, cell)| FragmentElement {
+                    matrix,
+                    row,
+                    column,
+                    lane: cell.lane,
+                    element: cell.element,
+                    register: self.register(cell.element),
+                    value: cell.text.clone(),
+                }));
             }
         }
-        cells.sort_by_key(|(row, column, tile, cell)| (cell.element, cell.lane, *tile, *row, *column));
-        for (row, column, tile, cell) in cells {
-            let matrix = if self.tiles.len() > 1 { format!(" of matrix {tile}") } else { String::new() };
-            let place = format!("({row},{column}){matrix}");
-            table.push(false, [place, cell.lane.to_string(), format!("#{}", cell.element), self.register(cell.element), cell.text.clone()]);
-        }
-        table
+        elements.sort_by_key(|of| (of.element, of.lane, of.matrix, of.row, of.column));
+        elements
     }
 }

@@ -1,6 +1,6 @@
 //! What there is to see, as plain data: the front ends only draw it.
 //!
-//! A listing is a [`Table`]; what is no listing has a type of its own. Whatever lists threads takes a
+//! A listing is rows of a type of its own. Whatever lists threads takes a
 //! [`ThreadFilter`](super::focus::ThreadFilter) and puts equal rows together: 32 lanes at one instruction are one row.
 
 mod arrays;
@@ -28,7 +28,6 @@ mod source;
 mod stack;
 mod standing;
 mod symbols;
-mod table;
 mod target;
 mod threads;
 mod wgmmas;
@@ -37,7 +36,7 @@ pub use crate::base::ranges;
 pub use crate::isa::Major;
 pub use crate::machine::Contribution;
 pub use crate::program::Join;
-pub use arrays::{Origin, array_type, array_types, dynamic_bytes};
+pub use arrays::{ArrayTypeRow, Origin, array_type, array_types, dynamic_bytes};
 pub use barriers::{BarrierRow, barriers};
 pub use blocks::{BlockSpan, Condition, blocks};
 pub use cfg::{BlockCounts, BlockView, CfgView, control_flow};
@@ -47,10 +46,10 @@ pub use copies::{
 };
 pub use crew::{BlockCell, CrewRow, block_map, crew, thread_of};
 pub use crowd::{CodeText, LineCrowd, Mark, crowds, original_line};
-pub use descriptor::descriptor;
+pub use descriptor::{DescriptorView, descriptor};
 pub use divergence::{Divergence, GroupView, divergence};
 pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, examine};
-pub use fragment::{FragmentCell, FragmentError, FragmentView, NamedFragment, fragment, other_holder};
+pub use fragment::{FragmentCell, FragmentElement, FragmentError, FragmentView, NamedFragment, fragment, other_holder};
 pub use joined::{Given, RoundedOnce, rounded_once, unrounded_uses};
 pub use launch::{KernelRow, LaunchView, ParamRow, ParamValue, SharedBytes, kernels, launch};
 pub use list::{Line, Listing, current_line, list};
@@ -64,8 +63,7 @@ pub use source::{InlineAsm, SourcePlace, source_place};
 pub use stack::{FrameRow, Stack, backtrace};
 pub use standing::{Standing, State, ThreadSet, standings};
 pub use symbols::{AllocationKind, AllocationRow, SharedKind, SharedRow, SymbolKind, SymbolRow, TypeName, allocations, shared, symbols};
-pub use table::{Column, Row, Table};
-pub use target::target;
+pub use target::{TargetView, target};
 pub use threads::{LaneGroupRow, LaneRow, ThreadRow, Threads, WarpRow, Warps, lanes, threads, warps};
 pub use wgmmas::accumulator_in_flight;
 

@@ -1,6 +1,6 @@
 //! `info target`: what the module was made for, and what it runs on here.
 
-use super::{Table, statement};
+use super::statement;
 use crate::debug::scene::Scene;
 use crate::machine::DivergencePolicy;
 use crate::program::{Op, Pc, Program};
@@ -8,61 +8,45 @@ use crate::program::{Op, Pc, Program};
 /// The target that the special-function unit and the tensor cores were recorded on.
 const RECORDED: u32 = 90;
 
+/// A module's target, and the machine that executes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetView {
+    /// The target that the module names: `sm_90a`.
+    pub target: String,
+    /// Version of PTX.
+    pub version: (u8, u8),
+    /// Bits of an address.
+    pub address_bits: u32,
+    /// How the lanes of a warp are scheduled.
+    pub divergence: DivergencePolicy,
+    /// Instructions that are not modelled.
+    pub not_modelled: usize,
+    /// The first of them, and where it is.
+    pub first_not_modelled: Option<(String, String)>,
+    /// The target's special functions and tensor cores are those that were recorded.
+    pub is_recorded: bool,
+    /// The module multiplies matrices.
+    pub has_matrices: bool,
+}
+
 /// The module's target, what of the module is not modelled, and whose special functions and matrix products it gets.
-pub fn target(scene: &Scene<'_>) -> Table {
+pub fn target(scene: &Scene<'_>) -> TargetView {
     let program = scene.program();
-    let mut table = Table::new(&["", ""]);
-    let mut row = |name: &str, value: String| table.push(false, [name.to_string(), value]);
-    let (major, minor) = program.version;
-    let target = target_name(program);
-    row("target", format!("{target}, PTX {major}.{minor}, {}-bit addresses", program.address_bits));
-    row("machine", "an H200 (sm_90a), whatever the target: one instruction of one warp at a time".to_string());
-    row("warps", warps(scene.machine.config().divergence));
-    row("not modelled", not_modelled(program));
-    row("special functions", special_functions(program, &target));
-    if !program.matrices.is_empty() || !program.wgmmas.is_empty() {
-        row("matrix products", matrix_products(program, &target));
-    }
-    table
-}
-
-/// `sm_90a`
-fn target_name(program: &Program) -> String {
+    let unsupported = not_modelled(program);
     let (number, letter) = program.target;
-    format!("sm_{number}{}", letter.map(String::from).unwrap_or_default())
-}
-
-/// Which lanes of a warp run when they stand at different places.
-fn warps(policy: DivergencePolicy) -> String {
-    match policy {
-        DivergencePolicy::Independent => "schedule their threads independently, as on sm_70 and later (--divergence independent)",
-        DivergencePolicy::Stack => {
-            "have a stack: the sides of a branch run one after the other, as on sm_60 and earlier (--divergence stack)"
-        }
+    TargetView {
+        target: format!("sm_{number}{}", letter.map(String::from).unwrap_or_default()),
+        version: program.version,
+        address_bits: program.address_bits,
+        divergence: scene.machine.config().divergence,
+        not_modelled: unsupported.len(),
+        first_not_modelled: unsupported.first().map(|pc| (statement(program, *pc), program.place(*pc))),
+        is_recorded: number == RECORDED,
+        has_matrices: !program.matrices.is_empty() || !program.wgmmas.is_empty(),
     }
-    .to_string()
 }
 
-fn not_modelled(program: &Program) -> String {
+fn not_modelled(program: &Program) -> Vec<Pc> {
     let is_unsupported = |pc: &Pc| matches!(program.code[pc.index()].op, Op::Unsupported { .. });
-    let unsupported: Vec<Pc> = (0..program.code.len() as u32).map(Pc).filter(is_unsupported).collect();
-    match unsupported.as_slice() {
-        [] => "nothing: every instruction of the module can be executed".to_string(),
-        [only] => format!("{} ({}): a run stops there", statement(program, *only), program.place(*only)),
-        [first, ..] => {
-            let count = unsupported.len();
-            format!("{count} instructions, the first {} ({}): a run stops there", statement(program, *first), program.place(*first))
-        }
-    }
-}
-
-fn special_functions(program: &Program, target: &str) -> String {
-    let here = "rcp, rsqrt, sqrt, sin, cos, lg2, ex2, tanh and div with .approx or .full: those of sm_90, to the last bit";
-    if program.target.0 == RECORDED { here.to_string() } else { format!("{here}; those of {target} may differ there") }
-}
-
-/// Tensor cores add in their own way, which is not the same on every target.
-fn matrix_products(program: &Program, target: &str) -> String {
-    let here = "matrix results follow sm_90 arithmetic, to the last bit";
-    if program.target.0 == RECORDED { here.to_string() } else { format!("{here}; those of {target} may differ there") }
+    (0..program.code.len() as u32).map(Pc).filter(is_unsupported).collect()
 }

@@ -1,10 +1,11 @@
 //! The asynchronous machine for people: one mbarrier in full, and pipelines over time.
 
 use super::report::{actor, code_place, grouped};
+use super::table::Table;
 use crate::base::Dim3;
 use crate::base::Tick;
 use crate::debug::view::{
-    Contribution, Deed, EndedPhase, MbarrierView, MbarrierWaiter, Pipeline, Stage, StageState, Table, TransactionBytes, cells,
+    Contribution, Deed, EndedPhase, MbarrierView, MbarrierWaiter, Pipeline, Stage, StageState, TransactionBytes, cells,
 };
 
 /// Columns of a pipeline in plain text.

@@ -1,8 +1,9 @@
 //! Listings of the focused thread's calls and of what they hold.
 
 use super::report::code_place;
+use super::table::Table;
 use crate::debug::value::ValueText;
-use crate::debug::view::{FrameRow, LocalRow, Stack, Table};
+use crate::debug::view::{FrameRow, LocalRow, Stack};
 
 /// Elements of an array that are shown.
 const ELEMENTS: usize = 8;

@@ -1,9 +1,10 @@
 //! What is in flight: copies, matrix multiplications and their groups.
 
 use super::report::{actor, code_place, grouped};
+use super::table::Table;
 use crate::base::Dim3;
 use crate::debug::view::{
-    AsyncGroup, CopySide, FlightBytes, FlightEnd, FlightKind, FlightRow, GroupKind, InFlight, PlaceRange, Table, WarpGroups,
+    AsyncGroup, CopySide, FlightBytes, FlightEnd, FlightKind, FlightRow, GroupKind, InFlight, PlaceRange, WarpGroups,
 };
 
 /// `info async`

@@ -1,7 +1,8 @@
 //! Kernels, and how the one that runs was launched.
 
+use super::table::Table;
 use crate::base::{Dim3, counted};
-use crate::debug::view::{KernelRow, LaunchView, ParamValue, SharedBytes, Table};
+use crate::debug::view::{KernelRow, LaunchView, ParamValue, SharedBytes};
 use crate::debug::{Basis, Reason};
 
 /// `info kernels`

@@ -9,6 +9,7 @@ pub mod frames;
 pub mod in_flight;
 mod json;
 pub mod launch;
+mod module;
 mod outcome;
 mod report;
 pub mod sarif;

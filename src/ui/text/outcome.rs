@@ -7,6 +7,7 @@ use super::fragment;
 use super::frames;
 use super::in_flight;
 use super::launch;
+use super::module;
 use super::report::{grouped, short_site};
 use super::stop;
 use super::symbols;
@@ -56,7 +57,11 @@ pub fn outcome(outcome: &Outcome) -> String {
 
 fn view(view: &View) -> String {
     match view {
-        View::Table(rows) => table(rows),
+        View::ArrayTypes(rows) => table(&module::array_types(rows)),
+        View::Target(view) => table(&module::target(view)),
+        View::Checks(rows) => table(&module::checks(rows)),
+        View::Descriptor(view) => table(&module::descriptor(view)),
+        View::FragmentElements(rows) => table(&module::fragment_elements(rows)),
         View::Symbols { rows, part } => table(&symbols::symbols(rows, part)),
         View::Shared(rows) => table(&symbols::shared(rows)),
         View::Allocations(rows) => table(&symbols::allocations(rows)),

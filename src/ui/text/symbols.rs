@@ -1,6 +1,7 @@
 //! Names and where they lie: symbols, shared memory, allocations.
 
-use crate::debug::view::{AllocationKind, AllocationRow, SharedKind, SharedRow, SymbolKind, SymbolRow, Table};
+use super::table::Table;
+use crate::debug::view::{AllocationKind, AllocationRow, SharedKind, SharedRow, SymbolKind, SymbolRow};
 
 /// `info symbols`: those whose names contain `part`.
 pub fn symbols(rows: &[SymbolRow], part: &str) -> Table {

@@ -1,10 +1,11 @@
 //! Listings of threads: warps, lanes, blocks, and the barriers they wait at.
 
 use super::report::code_place;
+use super::table::Table;
 use crate::base::{Dim3, counted};
 use crate::debug::view::{
-    BarrierRow, BlockSpan, Condition, GuessedRole, LaneGroupRow, LaneRow, RoleRow, RolesGuessed, State, Table, ThreadRow, Threads, WarpRow,
-    Warps, ranges,
+    BarrierRow, BlockSpan, Condition, GuessedRole, LaneGroupRow, LaneRow, RoleRow, RolesGuessed, State, ThreadRow, Threads, WarpRow, Warps,
+    ranges,
 };
 
 /// `info warps`
