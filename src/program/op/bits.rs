@@ -2,6 +2,8 @@
 
 use super::effects::{Effects, Holds};
 use super::family::Family;
+use super::undefined::Undefined;
+use crate::base::lanes::LaneMask;
 use crate::isa::{BitField32, BoolOp, IntType, Shift, Width};
 use crate::program::operands::Walk;
 use crate::program::{Bank, Dst, PredSrc, Program, Src};
@@ -57,4 +59,34 @@ impl Family for BitsOp {
     fn holds(&self) -> Option<(Holds, Holds)> {
         Holds::INTEGERS
     }
+
+    fn undefined_in(&self, undefined: &dyn Undefined, any: LaneMask) -> LaneMask {
+        match *self {
+            Self::Lop3 { lut, a, b, c, .. } => lop3(undefined, lut, [a, b, c]),
+            Self::Field32 { f: BitField32::Prmt, a, b, c, .. } => permuted(undefined, a, b, c),
+            Self::Insert { width, a, c, e, .. } => undefined.of(width.bank(), a) | undefined.of(Bank::B32, c) | undefined.of(Bank::B32, e),
+            Self::Shift { .. } | Self::Lop3Pred { .. } | Self::Field32 { .. } | Self::Extract { .. } => any,
+        }
+    }
+}
+
+/// Operands that the table does not depend on count for nothing, and neither do the same register's different ways.
+fn lop3(undefined: &dyn Undefined, lut: u8, [a, b, c]: [Src; 3]) -> LaneMask {
+    let at = |x: u8, y: u8, z: u8| lut >> (x << 2 | y << 1 | z) & 1;
+    let pairs = [(0, 0), (0, 1), (1, 0), (1, 1)];
+    let by_a = pairs.iter().any(|(y, z)| at(0, *y, *z) != at(1, *y, *z));
+    let by_b = pairs.iter().any(|(x, z)| at(*x, 0, *z) != at(*x, 1, *z));
+    let by_c = pairs.iter().any(|(x, y)| at(*x, *y, 0) != at(*x, *y, 1));
+    if a == b && b == c && at(0, 0, 0) == at(1, 1, 1) {
+        return LaneMask::NONE;
+    }
+    let operands = [(by_a, a), (by_b, b), (by_c, c)].into_iter().filter(|(counts, _)| *counts);
+    operands.fold(LaneMask::NONE, |lanes, (_, source)| lanes | undefined.of(Bank::B32, source))
+}
+
+/// `prmt` in its plain form: each nibble of the selector picks a byte, the lower four of `a` and the upper ones of `b`.
+fn permuted(undefined: &dyn Undefined, a: Src, b: Src, selector: Src) -> LaneMask {
+    let selectors = undefined.values(Bank::B32, selector).unwrap_or([0x7654_3210; 32]);
+    let picks = |upper: u64| LaneMask::ALL.filter(|lane| (0..4).any(|nibble| selectors[lane] >> (4 * nibble + 2) & 1 == upper));
+    undefined.of(Bank::B32, selector) | picks(0) & undefined.of(Bank::B32, a) | picks(1) & undefined.of(Bank::B32, b)
 }

@@ -2,6 +2,8 @@
 
 use super::effects::{Effects, Holds};
 use super::family::Family;
+use super::undefined::Undefined;
+use crate::base::lanes::LaneMask;
 use crate::isa::{BoolOp, Compare, FloatType, IntType, ScalarType};
 use crate::program::operands::Walk;
 use crate::program::{Bank, Dst, PredSrc, Program, Src};
@@ -46,4 +48,29 @@ impl Family for CompareOp {
             Self::SetFloat { from, to, .. } => Some((Holds::Number(from.scalar()), Holds::Number(*to))),
         }
     }
+
+    fn undefined_in(&self, undefined: &dyn Undefined, any: LaneMask) -> LaneMask {
+        match *self {
+            Self::SetpInt { combine, ty, c, a, b, .. } => {
+                let bank = ty.bank();
+                compared(undefined, undefined.of(bank, a) | undefined.of(bank, b), combine, c)
+            }
+            Self::SetpFloat { combine, ty, c, a, b, .. } => {
+                let bank = ty.bank();
+                compared(undefined, undefined.of(bank, a) | undefined.of(bank, b), combine, c)
+            }
+            Self::SetInt { .. } | Self::SetFloat { .. } => any,
+        }
+    }
+}
+
+/// `setp`, whose comparison is undefined in `compared`, and then combined with `c`.
+fn compared(undefined: &dyn Undefined, compared: LaneMask, combine: BoolOp, c: PredSrc) -> LaneMask {
+    let (unknown, truth) = (undefined.predicate(c), undefined.truth(c));
+    let decided = match combine {
+        BoolOp::And => !truth & !unknown,
+        BoolOp::Or => truth & !unknown,
+        BoolOp::Xor => LaneMask::NONE,
+    };
+    (compared | unknown) & !decided
 }

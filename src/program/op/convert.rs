@@ -2,6 +2,8 @@
 
 use super::effects::{Effects, Holds};
 use super::family::Family;
+use super::undefined::Undefined;
+use crate::base::lanes::LaneMask;
 use crate::isa::{Rounding, ScalarType};
 use crate::program::operands::Walk;
 use crate::program::{Bank, Dst, Program, Src};
@@ -82,6 +84,13 @@ impl Family for ConvertOp {
         match self {
             Self::Single { mode, .. } | Self::Pair { mode, .. } => Some((Holds::Number(mode.from), Holds::Number(mode.to))),
             Self::Pack { .. } => None,
+        }
+    }
+
+    fn undefined_in(&self, undefined: &dyn Undefined, any: LaneMask) -> LaneMask {
+        match *self {
+            Self::Pair { a, b, .. } => undefined.of(Bank::B32, a) & undefined.of(Bank::B32, b),
+            Self::Single { .. } | Self::Pack { .. } => any,
         }
     }
 }

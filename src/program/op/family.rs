@@ -2,6 +2,8 @@
 
 use super::access::Access;
 use super::effects::{Awaited, Effects, Holds, Purpose};
+use super::undefined::Undefined;
+use crate::base::lanes::LaneMask;
 use crate::program::operands::Walk;
 use crate::program::{Pc, Program};
 
@@ -31,6 +33,11 @@ pub trait Family {
     /// Whether threads meet at it: barriers, and exchanges between the lanes of a warp.
     fn is_meeting(&self) -> bool {
         false
+    }
+
+    /// The lanes in which what it writes is undefined, if in `any` of them some operand is.
+    fn undefined_in(&self, _: &dyn Undefined, any: LaneMask) -> LaneMask {
+        any
     }
 
     /// How it accesses memory by itself, if it does: loads, stores, atomics, and what is done to barrier objects.

@@ -2,6 +2,8 @@
 
 use super::effects::{Effect, Effects, Holds};
 use super::family::Family;
+use super::undefined::Undefined;
+use crate::base::lanes::LaneMask;
 use crate::isa::{BitCount, CarryFn, DotFn, IntBinary, IntTernary, IntType, IntUnary};
 use crate::program::operands::Walk;
 use crate::program::{Bank, Dst, Program, Src};
@@ -64,5 +66,33 @@ impl Family for IntegerOp {
 
     fn holds(&self) -> Option<(Holds, Holds)> {
         Holds::INTEGERS
+    }
+
+    fn undefined_in(&self, undefined: &dyn Undefined, any: LaneMask) -> LaneMask {
+        match *self {
+            Self::Binary { f, ty, a, b, .. } => int_binary(undefined, f, ty, a, b),
+            Self::MulWide { ty, a, b, .. } => undefined.either(ty.bank(), a, b, 0),
+            Self::MadWide { ty, a, b, c, .. } => undefined.of(ty.twice_bank(), c) | undefined.either(ty.bank(), a, b, 0),
+            Self::Ternary { f: IntTernary::MadLo | IntTernary::Mad24Lo, ty, a, b, c, .. } => {
+                undefined.of(ty.bank(), c) | undefined.either(ty.bank(), a, b, 0)
+            }
+            Self::Unary { .. } | Self::BitCount { .. } | Self::Ternary { .. } | Self::Carry { .. } | Self::Dot { .. } => any,
+        }
+    }
+}
+
+fn int_binary(undefined: &dyn Undefined, f: IntBinary, ty: IntType, a: Src, b: Src) -> LaneMask {
+    let bank = ty.bank();
+    let ones = match ty {
+        IntType::U16 | IntType::S16 => 0xffff,
+        IntType::U64 | IntType::S64 => u64::MAX,
+        IntType::U32 | IntType::S32 | IntType::U16x2 | IntType::S16x2 => 0xffff_ffff,
+    };
+    if f.cancels() && a == b {
+        return LaneMask::NONE;
+    }
+    match f.decided_by() {
+        Some(bit) => undefined.either(bank, a, b, if bit { ones } else { 0 }),
+        None => undefined.of(bank, a) | undefined.of(bank, b),
     }
 }

@@ -24,12 +24,14 @@ mod select;
 mod stack;
 mod sync;
 mod tensor_map;
+mod undefined;
 mod video;
 mod warp;
 mod warpgroup;
 
 use super::operands::Walk;
 use super::{ImageId, MatrixId, Pc, Program};
+use crate::base::lanes::LaneMask;
 use rest::Nothing;
 
 pub use access::Access;
@@ -52,6 +54,7 @@ pub use select::SelectOp;
 pub use stack::StackOp;
 pub use sync::SyncOp;
 pub use tensor_map::TensorMapOp;
+pub use undefined::Undefined;
 pub use video::VideoOp;
 pub use warp::WarpOp;
 pub use warpgroup::WarpgroupOp;
@@ -192,6 +195,11 @@ impl Op {
     /// Whether threads meet at it: barriers, and exchanges between the lanes of a warp.
     pub fn is_meeting(&self) -> bool {
         self.family().is_meeting()
+    }
+
+    /// The lanes in which what it writes is undefined, if in `any` of them some operand is.
+    pub fn undefined_in(&self, undefined: &dyn Undefined, any: LaneMask) -> LaneMask {
+        self.family().undefined_in(undefined, any)
     }
 
     /// Where a branch may go when its guard holds.

@@ -2,6 +2,8 @@
 
 use super::effects::{Effect, Effects, Holds};
 use super::family::Family;
+use super::undefined::Undefined;
+use crate::base::lanes::LaneMask;
 use crate::isa::{Space, Width};
 use crate::program::operands::{Use, Walk};
 use crate::program::{Bank, Dst, ListId, Program, Src};
@@ -100,6 +102,22 @@ impl Family for MoveOp {
             | Self::IsSpace { .. }
             | Self::CachePolicy { .. }
             | Self::ActiveMask { .. } => None,
+        }
+    }
+
+    fn undefined_in(&self, undefined: &dyn Undefined, any: LaneMask) -> LaneMask {
+        match *self {
+            Self::Pack { part, parts, .. } => undefined.all_of(Bank::of_wide(part == 64), parts),
+            Self::Vector { width, a, .. } => undefined.all_of(width.bank(), a),
+            Self::Move { .. }
+            | Self::Move128 { .. }
+            | Self::Unpack { .. }
+            | Self::FrameAddress { .. }
+            | Self::ReadSpecial { .. }
+            | Self::ConvertAddress { .. }
+            | Self::IsSpace { .. }
+            | Self::CachePolicy { .. }
+            | Self::ActiveMask { .. } => any,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use super::effects::Effects;
 use super::family::Family;
+use super::undefined::Undefined;
+use crate::base::lanes::LaneMask;
 use crate::isa::{BoolOp, Width};
 use crate::program::operands::Walk;
 use crate::program::{Bank, Dst, PredSrc, Program, Src};
@@ -47,4 +49,29 @@ impl Family for SelectOp {
     fn effects(&self, _: &Program) -> Effects {
         Effects::NONE
     }
+
+    fn undefined_in(&self, undefined: &dyn Undefined, _: LaneMask) -> LaneMask {
+        match *self {
+            Self::Select { width, a, b, p, .. } => {
+                let (bank, chosen) = (width.bank(), undefined.truth(p));
+                undefined.predicate(p) | chosen & undefined.of(bank, a) | !chosen & undefined.of(bank, b)
+            }
+            Self::SelectSign { width, a, b, c, .. } => {
+                let bank = width.bank();
+                undefined.of(Bank::B32, c) | undefined.of(bank, a) & undefined.of(bank, b)
+            }
+            Self::PredBinary { f, a, b, .. } => bool_binary(undefined, f, a, b),
+            Self::PredMove { a, .. } => undefined.predicate(a),
+        }
+    }
+}
+
+fn bool_binary(undefined: &dyn Undefined, f: BoolOp, a: PredSrc, b: PredSrc) -> LaneMask {
+    let (x, y) = (undefined.predicate(a), undefined.predicate(b));
+    let decided = match f {
+        BoolOp::And => !undefined.truth(a) & !x | !undefined.truth(b) & !y,
+        BoolOp::Or => undefined.truth(a) & !x | undefined.truth(b) & !y,
+        BoolOp::Xor => LaneMask::NONE,
+    };
+    (x | y) & !decided
 }

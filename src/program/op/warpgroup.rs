@@ -2,8 +2,10 @@
 
 use super::effects::{Effect, Effects};
 use super::family::Family;
+use super::undefined::Undefined;
+use crate::base::lanes::LaneMask;
 use crate::program::operands::Walk;
-use crate::program::{Program, WgmmaId};
+use crate::program::{Bank, Program, WgmmaA, WgmmaId, WgmmaOp};
 
 /// Asynchronous matrix multiplication of a warpgroup.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,4 +52,23 @@ impl Family for WarpgroupOp {
             Self::Fence | Self::Commit | Self::Wait { pending: _ } => false,
         }
     }
+
+    fn undefined_in(&self, undefined: &dyn Undefined, any: LaneMask) -> LaneMask {
+        match *self {
+            Self::Multiply { wgmma } => product(undefined, &undefined.program().wgmmas[wgmma], any),
+            Self::Fence | Self::Commit | Self::Wait { .. } => any,
+        }
+    }
+}
+
+/// The lanes in which an operand of a `wgmma` is undefined; of D only where it is added (PTX ISA, "wgmma.mma_async": `scale-d`).
+fn product(undefined: &dyn Undefined, op: &WgmmaOp, any: LaneMask) -> LaneMask {
+    if (undefined.truth(op.accumulate) | undefined.predicate(op.accumulate)).meets(undefined.active()) {
+        return any;
+    }
+    let a = match &op.a {
+        WgmmaA::Shared(descriptor, _) => undefined.of(Bank::B64, *descriptor),
+        WgmmaA::Registers(fragments) => fragments.iter().fold(LaneMask::NONE, |lanes, fragment| lanes | undefined.of(Bank::B32, *fragment)),
+    };
+    a | undefined.of(Bank::B64, op.b) | op.metadata.map_or(LaneMask::NONE, |(metadata, _)| undefined.of(Bank::B32, metadata))
 }

@@ -1,10 +1,10 @@
-//! From a form and its operands to the operation: the exhaustive match over families, and what the families share.
+//! A form and its operands, and what the families of operations that are made of them share.
 
 use super::super::operands::Operands;
 use super::operand::{Arg, Args, resolve_names};
 use super::place::Place;
 use crate::base::Diagnostic;
-use crate::isa::{Decode, FloatMode, FloatType, IntType, Matched, Mode, Rounding, ScalarType, Width};
+use crate::isa::{FloatMode, FloatType, IntType, Matched, Mode, Rounding, ScalarType, Width};
 use crate::program::{Dst, Op, PredSrc, Src};
 use crate::syntax::tree::Instruction;
 
@@ -20,34 +20,6 @@ pub(super) struct Decoding<'r, 'a> {
 pub(super) type Decoded = Result<Op, Diagnostic>;
 
 impl<'a> Decoding<'_, 'a> {
-    /// The operation of the form's family.
-    pub fn op(&mut self) -> Decoded {
-        use Decode as D;
-        match self.matched.form.row.decode {
-            D::Unsupported => self.unsupported(),
-            D::Nop => Ok(Op::Nop),
-            D::Integer(decode) => self.integer(decode),
-            D::Bits(decode) => self.bits(decode),
-            D::Float(decode) => self.float(decode),
-            D::Video(decode) => self.video(decode),
-            D::Compare(decode) => self.comparison(decode),
-            D::Move(decode) => self.movement(decode),
-            D::Cluster(decode) => self.cluster(decode),
-            D::Policy(decode) => self.policy(decode),
-            D::Memory(decode) => self.memory(decode),
-            D::Atomic(decode) => self.atomic(decode),
-            D::Image(decode) => self.image(decode),
-            D::Tensor(decode) => self.tensor(decode),
-            D::Async(decode) => self.async_copy(decode),
-            D::Wgmma(decode) => self.wgmma(decode),
-            D::Mbarrier(decode) => self.mbarrier(decode),
-            D::Matrix(decode) => self.matrix(decode),
-            D::Stack(decode) => self.stack(decode),
-            D::Control(decode) => self.control(decode),
-            D::Parallel(decode) => self.parallel(decode),
-        }
-    }
-
     /// An instruction that a run stops at.
     pub fn unsupported(&mut self) -> Decoded {
         if self.matched.form.any_operands {

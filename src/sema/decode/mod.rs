@@ -34,11 +34,11 @@ use std::collections::HashMap;
 
 use super::operands::Operands;
 use crate::base::{Diagnostic, Span};
-use crate::isa::{MatchError, Matched, match_words};
+use crate::isa::{Decode, MatchError, Matched, match_words};
 use crate::program::{Guard, Inst, Op, Opcode, OpcodeId, Program, Statement};
 use crate::syntax::tree::{self, Instruction};
 
-use family::Decoding;
+use family::{Decoded, Decoding};
 use name::predicate;
 pub(super) use place::OF_MODULE;
 
@@ -105,6 +105,36 @@ fn decode_op<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &mut dyn 
     let args = operand::read_all(matched, instruction, cx, diags)?;
     let mut decoding = Decoding { matched, instruction, args: &args, cx };
     decoding.op().map_err(|error| diags.push(error)).ok()
+}
+
+impl Decoding<'_, '_> {
+    /// The operation of the form's family.
+    fn op(&mut self) -> Decoded {
+        use Decode as D;
+        match self.matched.form.row.decode {
+            D::Unsupported => self.unsupported(),
+            D::Nop => Ok(Op::Nop),
+            D::Integer(decode) => self.integer(decode),
+            D::Bits(decode) => self.bits(decode),
+            D::Float(decode) => self.float(decode),
+            D::Video(decode) => self.video(decode),
+            D::Compare(decode) => self.comparison(decode),
+            D::Move(decode) => self.movement(decode),
+            D::Cluster(decode) => self.cluster(decode),
+            D::Policy(decode) => self.policy(decode),
+            D::Memory(decode) => self.memory(decode),
+            D::Atomic(decode) => self.atomic(decode),
+            D::Image(decode) => self.image(decode),
+            D::Tensor(decode) => self.tensor(decode),
+            D::Async(decode) => self.async_copy(decode),
+            D::Wgmma(decode) => self.wgmma(decode),
+            D::Mbarrier(decode) => self.mbarrier(decode),
+            D::Matrix(decode) => self.matrix(decode),
+            D::Stack(decode) => self.stack(decode),
+            D::Control(decode) => self.control(decode),
+            D::Parallel(decode) => self.parallel(decode),
+        }
+    }
 }
 
 /// `@p` and `@!p`.
