@@ -4,6 +4,8 @@
 //! code is for. What cannot be read off is guessed: a [`Guess`] is a shape and a few numbers, from which the whole launch follows. Whoever
 //! can run kernels tries one guess after the other, and measures how much memory the kernel reaches.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod arithmetic;
 mod flow;
 mod hints;
@@ -307,6 +309,7 @@ impl<'a> Study<'a> {
     }
 
     /// The parameters that are given and that the kernel writes to, where nothing says how many blocks there are.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other parameters are no buffers")]
     pub fn outputs(&self) -> Vec<usize> {
         let is_free = self.known.grid.is_none() && !self.traits.cooperative;
         let writes = |index: &usize| {

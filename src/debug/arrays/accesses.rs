@@ -64,6 +64,7 @@ struct Deed {
 }
 
 impl Found<'_, '_> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations access no array that is followed")]
     fn read(&mut self, function: FuncId, pc: Pc, inst: &Inst) {
         let program = self.flow.program;
         match inst.op {

@@ -31,6 +31,7 @@ const FLOATS: [ScalarType; 6] = [ScalarType::F16, ScalarType::BF16, ScalarType::
 
 impl Taken {
     /// Bits that hold numbers of a type, one or several.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other type is its own element")]
     pub fn for_type(ty: ScalarType) -> Self {
         use ScalarType::{BF16, BF16x2, E4M3, E4M3x2, E4M3x4, E5M2, E5M2x2, E5M2x4, F16, F16x2, F32, F32x2, TF32};
         let single = match ty {
@@ -176,6 +177,7 @@ impl<'p> Reader<'_, 'p> {
         self.flow.program
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`integer` reads the other operations")]
     fn read(&mut self) {
         let Some(inst) = self.program().code.get(self.pc.index()) else { return };
         self.addresses(inst);
@@ -200,8 +202,11 @@ impl<'p> Reader<'_, 'p> {
                 }
                 wgmma.d.iter().for_each(|register| self.dest(Bank::B32, *register, Taken::for_type(wgmma.types[0])));
             }
-            Op::Convert(_) => self.conversion(inst),
-            Op::Float(_) | Op::Compare(CompareOp::SetpFloat { .. } | CompareOp::SetFloat { .. }) => self.float(inst),
+            Op::Convert(op) => self.conversion(&op),
+            Op::Float(op) => self.float(&op),
+            Op::Compare(CompareOp::SetpFloat { ty, a, b, .. } | CompareOp::SetFloat { from: ty, a, b, .. }) => {
+                self.floats(ty, &[], &[a, b]);
+            }
             _ => self.integer(inst),
         }
     }
@@ -304,16 +309,15 @@ impl<'p> Reader<'_, 'p> {
         &self.program().dests[list]
     }
 
-    fn conversion(&mut self, inst: &Inst) {
-        let (mode, d, sources): (ConvertMode, Dst, &[Src]) = match &inst.op {
-            Op::Convert(ConvertOp::Single { mode, d, a }) => (*mode, *d, std::slice::from_ref(a)),
-            Op::Convert(ConvertOp::Pair { mode, d, a, b }) => (*mode, *d, &[*a, *b]),
-            Op::Convert(ConvertOp::Pack { to, from, d, a, b, .. }) => {
+    fn conversion(&mut self, op: &ConvertOp) {
+        let (mode, d, sources): (ConvertMode, Dst, &[Src]) = match op {
+            ConvertOp::Single { mode, d, a } => (*mode, *d, std::slice::from_ref(a)),
+            ConvertOp::Pair { mode, d, a, b } => (*mode, *d, &[*a, *b]),
+            ConvertOp::Pack { to, from, d, a, b, .. } => {
                 self.dest(Bank::B32, *d, Taken::for_type(*to));
                 [*a, *b].iter().for_each(|source| self.source(Bank::B32, *source, Taken::for_type(*from)));
                 return;
             }
-            _ => return,
         };
         let bank = |bits: u8| Bank::of_wide(bits == 64);
         // An integer made wider without a sign may be half of a pair of any type.
@@ -328,20 +332,22 @@ impl<'p> Reader<'_, 'p> {
         }
     }
 
-    fn float(&mut self, inst: &Inst) {
-        let (ty, dests, sources): (FloatType, &[Dst], &[Src]) = match &inst.op {
-            Op::Float(FloatOp::Unary { ty, d, a, .. }) => (*ty, &[*d], &[*a]),
-            Op::Float(FloatOp::Binary { ty, d, a, b, .. } | FloatOp::KeepingProduct { ty, d, a, b, .. }) => (*ty, &[*d], &[*a, *b]),
-            Op::Float(FloatOp::Ternary { ty, d, a, b, c, .. }) => (*ty, &[*d], &[*a, *b, *c]),
-            Op::Float(FloatOp::TestProperty { ty, a, .. }) => (*ty, &[], &[*a]),
-            Op::Compare(CompareOp::SetpFloat { ty, a, b, .. } | CompareOp::SetFloat { from: ty, a, b, .. }) => (*ty, &[], &[*a, *b]),
-            _ => return,
-        };
+    fn float(&mut self, op: &FloatOp) {
+        match *op {
+            FloatOp::Unary { ty, d, a, .. } => self.floats(ty, &[d], &[a]),
+            FloatOp::Binary { ty, d, a, b, .. } | FloatOp::KeepingProduct { ty, d, a, b, .. } => self.floats(ty, &[d], &[a, b]),
+            FloatOp::Ternary { ty, d, a, b, c, .. } => self.floats(ty, &[d], &[a, b, c]),
+            FloatOp::TestProperty { ty, a, .. } => self.floats(ty, &[], &[a]),
+        }
+    }
+
+    fn floats(&mut self, ty: FloatType, dests: &[Dst], sources: &[Src]) {
         let taken = Taken::for_type(ty.element());
         dests.iter().for_each(|d| self.dest(ty.bank(), *d, taken));
         sources.iter().for_each(|source| self.source(ty.bank(), *source, taken));
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations take their registers for nothing in particular")]
     fn integer(&mut self, inst: &Inst) {
         match inst.op {
             Op::Integer(IntegerOp::Binary { f: IntBinary::And | IntBinary::Or | IntBinary::Xor, ty, d, a, b }) => {

@@ -310,6 +310,7 @@ impl<'p> Flow<'p> {
         held.iter().for_each(|fact| self.escape(fact, escape));
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`arithmetic` follows the other operations")]
     fn follow(&mut self, function: FuncId, pc: Pc) {
         let Some(inst) = self.program.code.get(pc.index()) else { return };
         let value = |flow: &Self, bank: Bank, source: Src| flow.value(function, pc, bank, source);
@@ -354,6 +355,7 @@ impl<'p> Flow<'p> {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what the other operations make of addresses is derived from them")]
     fn arithmetic(&mut self, function: FuncId, pc: Pc, inst: &Inst) {
         let value = |bank: Bank, source: Src| self.value(function, pc, bank, source);
         let both = |ty: IntType, a: Src, b: Src| Some((value(ty.bank(), a)?, value(ty.bank(), b)?));
@@ -548,6 +550,7 @@ impl<'p> Flow<'p> {
 }
 
 /// The functions that call each function by its name, as edges from there.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other operations call nothing")]
 fn callers(program: &Program) -> Edges {
     let functions = program.functions.iter().zip(0..);
     let calls = functions.flat_map(|(function, caller)| function.code.clone().map(move |pc| (pc, caller)));

@@ -32,6 +32,7 @@ pub fn judge(variable: &Variable, accesses: &[Access]) -> Known {
 }
 
 /// The type on which all accesses agree, and whether its sign shows.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other elements are integers")]
 fn element(accesses: &[Access]) -> Result<(ScalarType, bool), Doubt> {
     if let Some(object) = accesses.iter().find(|access| access.object.is_some()) {
         return of_objects(accesses, object);

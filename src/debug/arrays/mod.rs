@@ -6,6 +6,8 @@
 //! type is the one on which all accesses agree; rows are what indices are multiplied with. Where accesses disagree, or the address goes
 //! where it is not followed, the array stays one of bytes, and what the user says is always taken instead.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod accesses;
 mod evidence;
 mod fact;

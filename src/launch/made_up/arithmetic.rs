@@ -43,6 +43,7 @@ struct Found {
 }
 
 impl Found {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations write no memory that is followed")]
     fn note(&mut self, flow: &Flow<'_>, function: FuncId, inst: &Inst) {
         let program = flow.program;
         let register = |operand: &RegisterOperand| (function, bank_number(operand.bank), operand.slot);
@@ -90,6 +91,7 @@ fn is_integer(ty: ScalarType) -> bool {
 }
 
 /// Whether an instruction computes with integers: packed numbers, logic on bits and moves are none of it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other operations compute with no integers")]
 fn is_arithmetic(inst: &Inst) -> bool {
     match inst.op {
         Op::Integer(IntegerOp::Binary { f, .. }) => !matches!(f, IntBinary::And | IntBinary::Or | IntBinary::Xor),

@@ -167,6 +167,7 @@ impl<'a> Flow<'a> {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "compilers compute the address of a frame with these operations")]
     fn note_frame_address(&mut self, function: FuncId, inst: &Inst) {
         let known = |flow: &Self, bank, a| slot_of(a).and_then(|slot| flow.frame_addresses.get(&flow.cell(function, bank, slot)).copied());
         let (bank, d, offset) = match inst.op {
@@ -205,6 +206,7 @@ impl<'a> Flow<'a> {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`computed` has the other operations")]
     fn edges_of(&mut self, function: FuncId, inst: &Inst) {
         match inst.op {
             Op::Memory(MemoryOp::Load { access, bits, reg_bits, d, address, .. }) => {
@@ -235,6 +237,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Edges of what goes from registers to registers.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the results of the other operations are derived from their sources")]
     fn computed(&mut self, function: FuncId, inst: &Inst) {
         match inst.op {
             Op::Move(MoveOp::Move { width, d, a }) => self.carry(function, Kind::Same, width.bank(), d, &[a]),

@@ -15,6 +15,7 @@ pub fn of(program: &Program, inst: &Inst) -> Vec<(Bank, u32, ScalarType)> {
 }
 
 /// The format of one number of a type that may be packed; none of what is no number of its own.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other types are no numbers of their own")]
 pub fn single(ty: ScalarType) -> Option<ScalarType> {
     use ScalarType::{BF16, BF16x2, E4M3, E4M3x2, E4M3x4, E5M2, E5M2x2, E5M2x4, F16, F16x2, F32, F32x2, F64, S8, TF32, U8};
     match ty {
@@ -34,6 +35,7 @@ struct Hints<'p> {
 }
 
 impl Hints<'_> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations say no format")]
     fn operation(&mut self, op: &Op) {
         match *op {
             Op::Float(FloatOp::Unary { ty, d, a, .. }) => self.float(ty, &[d], &[a]),

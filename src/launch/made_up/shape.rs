@@ -104,6 +104,7 @@ impl Traits {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations say nothing of the shape")]
     fn read_operation(&mut self, program: &Program, inst: &Inst) {
         match inst.op {
             Op::Cluster(ClusterOp::MapShared { .. } | ClusterOp::Rank { .. } | ClusterOp::Arrive { .. }) => self.clusters = true,
@@ -131,7 +132,9 @@ impl Traits {
             let SrcKind::Const(index) = source.kind() else { continue };
             let value = match ty {
                 IntType::U64 | IntType::S64 => program.consts64.get(index as usize).copied(),
-                _ => program.consts32.get(index as usize).map(|value| u64::from(*value)),
+                IntType::U16 | IntType::S16 | IntType::U32 | IntType::S32 | IntType::U16x2 | IntType::S16x2 => {
+                    program.consts32.get(index as usize).map(|value| u64::from(*value))
+                }
             };
             self.factors.extend(value.filter(|value| (3..=264).contains(value)).map(|value| value as u32));
         }
@@ -327,6 +330,7 @@ fn thread_dimensions(flow: &Flow<'_>) -> [bool; 2] {
 }
 
 /// The numbers by which the code multiplies `%ctaid` in x and y, where each is the only one.
+#[expect(clippy::wildcard_enum_match_arm, reason = "compilers compute the place of a thread with these operations")]
 fn steps(flow: &Flow<'_>) -> [Option<u32>; 2] {
     let program = flow.program;
     let mut held: BTreeMap<(FuncId, u32), usize> = BTreeMap::new();

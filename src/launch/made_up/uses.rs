@@ -150,6 +150,7 @@ const WRITE: Touch = Touch { reads: false, writes: true, atomics: false, element
 
 impl Reader<'_, '_> {
     /// What is multiplied or, without matrix instructions, loaded from shared memory.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations multiply no tiles")]
     fn tile(&self) -> Option<ScalarType> {
         let program = self.flow.program;
         let mut loaded = None;
@@ -174,6 +175,7 @@ impl Reader<'_, '_> {
     }
 
     /// The type of an element of a load, store or atomic: the format of the registers, or else what the instruction names.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations are known by what they name")]
     fn element(&self, function: FuncId, pc: Pc, inst: &Inst) -> Option<ScalarType> {
         let program = self.flow.program;
         let registers = match inst.op {
@@ -192,6 +194,7 @@ impl Reader<'_, '_> {
         registers.iter().find_map(|register| self.flow.fact(function, register.bank, register.slot).hint).or_else(|| named(program, pc))
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations access no parameter")]
     fn memory(&mut self, function: FuncId, pc: Pc, inst: &Inst) {
         let flow = self.flow;
         match inst.op {
@@ -301,6 +304,7 @@ impl Reader<'_, '_> {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations end no loop")]
     fn numbers(&mut self, function: FuncId, pc: Pc, inst: &Inst) {
         let (direct, value, is_end) = match inst.op {
             Op::Control(ControlOp::Branch { target, .. }) if target <= pc => {

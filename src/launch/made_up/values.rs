@@ -295,6 +295,7 @@ pub(super) fn memory_element(ty: ScalarType) -> Option<Element> {
 }
 
 /// The type of a tensor whose elements are multiplied, or loaded, as `ty`.
+#[expect(clippy::wildcard_enum_match_arm, reason = "tensors have no elements of the other types")]
 fn tensor_element(ty: ScalarType) -> Option<TensorElement> {
     Some(match ty {
         ScalarType::F16 => TensorElement::F16,
