@@ -20,7 +20,8 @@ Exit status:
 130  Ctrl-C ended --batch, --verify or a script before the end";
 
 const ARG_HELP: &str = "\
-A parameter, by name (the module's, Triton's, that of a buffer of the launch file, or param_0, param_1 ..) or in order: n=40, x=@x.npy, \
+A parameter, by name (the module's, Triton's, that of the CUDA source where it lies at the path of .file, beside the module or in a \
+folder of -I, that of a buffer of the launch file, or param_0, param_1 ..) or in order: n=40, x=@x.npy, \
 x=[1024]=random, or 40, @x.npy, with the kernel's own type; with a type u32=40, f32[1024]=iota, x=f32[40,48]=random(0,-1,1), \
 f32[]=@x.npy, f32[1024], f32[3]=1,2,3, f32[64]=1.5, f32[64]=uninit; a struct p=bytes=0011aabb or p=@p.bin. An array of NumPy must \
 have elements as wide as the kernel's, floats for floats and integers for integers: x.astype(np.int32); one of float32 is rounded to \
@@ -126,7 +127,8 @@ pub struct Args {
     #[arg(long, value_name = "NAME", value_enum, default_value_t = ThemeName::Dark, conflicts_with_all = ["batch", "plain"])]
     pub theme: ThemeName,
 
-    /// A folder to look for the source files in that .loc names; several are looked at in the order given
+    /// A folder to look for the source files in that .loc names, for the screen and for names of parameters; several are looked at in the
+    /// order given
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     pub include: Vec<PathBuf>,
 

@@ -446,6 +446,7 @@ fn request(args: &Args, modules: Vec<PathBuf>, launch: LaunchChoice) -> Request 
         params: args.arg.clone(),
         expect: args.expect.clone(),
         closeness: Closeness { rtol: args.rtol, atol: args.atol },
+        folders: args.include.clone(),
         compiler: compiler(args),
     };
     Request { modules, launch, overrides }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::findings::Known as KnownFindings;
 use super::focus::Focus;
-use super::open::{OpenedLaunch, formals_of, made_up_with};
+use super::open::{OpenedLaunch, formals_of, made_up_with, name_params};
 use super::scene::Buffer;
 use super::session::{Pace, Session};
 use super::stop::Stop;
@@ -49,9 +49,9 @@ impl Session {
         let named: Vec<_> = words.iter().map(|word| (sources.add(SourceFile::new("", *word)), *word)).collect();
         let (case, number) = (self.case_number, self.launch());
         let opened_module = opened.module.clone();
-        let folder = opened.folder.clone();
+        let (folder, folders) = (opened.folder.clone(), opened.folders.clone());
         let launch = opened.launch_mut(case, number).ok_or("the launch file has no such launch")?;
-        let formals = formals_of(self.program(), kernel, &opened_module, launch);
+        let formals = formals_of(self.program(), kernel, (&opened_module, &folders), launch);
         let changed = change(launch, &named, &formals, Path::new("")).map_err(|errors| lines(&errors))?;
         for index in &changed.params {
             launch.params.get_mut(*index).into_iter().for_each(|param| launch::carry_param(param, Path::new(""), &folder));
@@ -76,6 +76,7 @@ impl Session {
         let planned = launch::plan(&file, self.program(), &opened.module.to_string_lossy(), &overrides);
         let mut plan = planned.map_err(|errors| lines(&errors))?;
         plan.cases[case].launches[number].reasons = reasons;
+        name_params(&mut plan, self.program(), (&opened.module, &folders));
         self.restart(plan, case)?;
         self.opened_launch = Some(opened);
         Ok(self.seek_with_focus(Tick::START, pace))

@@ -4,6 +4,8 @@
 //! program counter and its registers. A thread need not be there to be looked at: its block may not have started, or have finished,
 //! and the lane may have exited; each is an error that says so ([`SceneError`]).
 
+use std::collections::BTreeMap;
+
 use crate::base::Dim3;
 use crate::launch::Case;
 use crate::machine::{Block, BlockLife, FrameBase, LANES, LaneGroup, LaneMask, Machine, Warp, frames};
@@ -25,6 +27,8 @@ pub struct Scene<'a> {
     pub buffers: &'a [Buffer],
     /// What instructions take untyped registers for, if that is known.
     pub usage: Option<&'a Usage>,
+    /// What the source calls the kernel's parameters, by index, where that is known.
+    pub param_names: Option<&'a BTreeMap<usize, String>>,
     /// What warps are called.
     pub roles: &'a Roles,
     /// Whether a name that is a parameter's and a buffer's is the parameter's, as it is in the text of the module.
@@ -148,7 +152,7 @@ fn still_there(live: LaneMask) -> String {
 impl<'a> Scene<'a> {
     /// The machine as `focus` sees it.
     pub fn at(machine: &'a Machine, focus: Focus) -> Self {
-        Self { machine, focus, buffers: &[], usage: None, roles: &NO_ROLES, names_as_in_ptx: false }
+        Self { machine, focus, buffers: &[], usage: None, param_names: None, roles: &NO_ROLES, names_as_in_ptx: false }
     }
 
     /// The scene in which the types of the launch's buffers are known.
@@ -161,6 +165,12 @@ impl<'a> Scene<'a> {
     #[must_use]
     pub fn with_usage(self, usage: &'a Usage) -> Self {
         Self { usage: Some(usage), ..self }
+    }
+
+    /// The scene in which the kernel's parameters have these names, by index.
+    #[must_use]
+    pub fn with_param_names(self, param_names: Option<&'a BTreeMap<usize, String>>) -> Self {
+        Self { param_names, ..self }
     }
 
     /// The scene in which warps have these roles.

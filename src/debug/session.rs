@@ -170,7 +170,9 @@ impl Session {
 
     /// The machine as the focused thread sees it.
     pub fn scene(&self) -> Scene<'_> {
-        Scene::at(self.machine(), self.focus).with_buffers(&self.buffers).with_usage(&self.usage).with_roles(&self.roles)
+        let names = self.case().launches.get(self.launch()).map(|launch| &launch.names);
+        let scene = Scene::at(self.machine(), self.focus).with_param_names(names);
+        scene.with_buffers(&self.buffers).with_usage(&self.usage).with_roles(&self.roles)
     }
 
     /// The variable that `name` stands for where the focused thread stands.

@@ -18,6 +18,7 @@ use super::npy::Header;
 use super::npy_types::{element_of, saving};
 use super::words::{Reader, split};
 use crate::base::{Diagnostic, SourceId, counted, read_bounded};
+use crate::isa::nearest;
 
 /// What is known of a parameter that a word can be for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,15 @@ pub struct Formal {
     pub names: Vec<String>,
     /// What the kernel itself says of it.
     pub own: Own,
+}
+
+impl Formal {
+    /// The name to call it by: the first, or `param_N` in place of what a compiler calls `KERNEL_param_N`.
+    pub fn short(&self) -> &str {
+        let (first, last) = (self.names.first().map_or("", String::as_str), self.names.last().map_or("", String::as_str));
+        let is_decorated = last.starts_with("param_") && first.ends_with(&format!("_{last}"));
+        if is_decorated { last } else { first }
+    }
 }
 
 /// What a kernel says of one of its parameters.
@@ -44,6 +54,17 @@ pub enum Own {
 }
 
 impl Own {
+    /// `f32 buffer`, `u32`, `struct of 16 bytes`
+    fn in_words(self) -> String {
+        match self {
+            Own::Scalar(element) => element.name().to_string(),
+            Own::Pointer(Some(element)) | Own::Moved(element) => format!("{} buffer", element.name()),
+            Own::Pointer(None) => "buffer".to_string(),
+            Own::Struct(bytes) => format!("struct of {bytes} bytes"),
+            Own::TensorMap(dimensions, _) => format!("tensor map of {}", counted(dimensions as u64, "dimension")),
+        }
+    }
+
     /// The type of a number, or of the elements that an address leads to.
     pub fn element(self) -> Option<Element> {
         match self {
@@ -97,6 +118,29 @@ pub fn called(formals: &[Formal], name: &str) -> Option<usize> {
     by_first.or_else(|| formals.iter().position(|formal| formal.names.iter().any(|known| known == name)))
 }
 
+/// What is said of a name that no parameter has: one that is like it, and all parameters in order with their types.
+pub(super) fn unknown_help(name: &str, formals: &[Formal]) -> String {
+    const LETTERS_MIN: usize = 3;
+    let known = || formals.iter().flat_map(|formal| formal.names.iter().map(String::as_str));
+    let in_other_case = known().find(|known| known.eq_ignore_ascii_case(name));
+    let like = || nearest(name, known()).filter(|_| name.len() >= LETTERS_MIN);
+    let meant = in_other_case.or_else(like).map_or(String::new(), |meant| format!("did you mean '{meant}'? "));
+    let listed: Vec<String> = formals.iter().map(|formal| format!("{} ({})", formal.short(), formal.own.in_words())).collect();
+    let numbered = match formals.len() {
+        0 => return "the kernel has no parameters".to_string(),
+        1 => "param_0".to_string(),
+        count => format!("param_0 to param_{}", count - 1),
+    };
+    let has_names = formals.iter().enumerate().any(|(index, formal)| formal.short() != format!("param_{index}"));
+    let other = match has_names {
+        true => format!("; also {numbered}"),
+        false => {
+            "; names need the source: give KERNEL.cu, or PTX that 'nvcc -ptx -lineinfo' makes of a KERNEL.cu that is there".to_string()
+        }
+    };
+    format!("{meant}parameters: {}{other}", listed.join(", "))
+}
+
 /// The name before the first equals sign or bracket of a word and what follows, if a parameter is called so.
 fn named<'w>(word: &'w str, formals: &[Formal]) -> Option<(usize, &'w str)> {
     let end = word.find(['=', '['])?;
@@ -122,8 +166,8 @@ impl<'a> WordOf<'a> {
         let (left, _, value) = split(word);
         let is_name = left.starts_with(|letter: char| letter.is_ascii_alphabetic() || "_$%".contains(letter));
         if is_name && value.is_some() && left != "bytes" && Element::from_name(left).is_none() {
-            let names: Vec<&str> = self.formals.iter().map(|formal| formal.names[0].as_str()).collect();
-            let help = format!("parameters: {}, or param_0, param_1 ..; types: {}", names.join(", "), Element::names());
+            let types = if split(word).1.is_some() { format!("; types: {}", Element::names()) } else { String::new() };
+            let help = format!("{}{types}", unknown_help(left, self.formals));
             return Err(self.reader.error(left, format!("'{left}' is neither a parameter nor a type"), &help));
         }
         *order += 1;
@@ -210,8 +254,7 @@ impl<'a> WordOf<'a> {
 
     /// The shortest name of the parameter that is called `name` first.
     fn short<'n>(&'n self, name: &'n str) -> &'n str {
-        let formal = self.formals.iter().find(|formal| formal.names[0] == name);
-        formal.and_then(|formal| formal.names.iter().min_by_key(|name| name.len())).map_or(name, String::as_str)
+        self.formals.iter().find(|formal| formal.names[0] == name).map_or(name, Formal::short)
     }
 
     /// The buffer, with the type of its data file where the kernel's own does not say more.

@@ -103,6 +103,8 @@ pub struct Known {
     pub dynamic_shared: Option<(u32, String)>,
     /// Names of parameters, by index.
     pub names: BTreeMap<usize, String>,
+    /// Where the names are from, or why there are none.
+    pub names_why: Option<String>,
     /// Types of the elements that pointers point to.
     pub elements: BTreeMap<usize, ScalarType>,
     /// Numbers that follow from others, and why.
@@ -414,8 +416,9 @@ impl<'a> Study<'a> {
             params.push(param);
             reasons.extend(reason.map(|reason| Reason { param: Some(index), ..reason }));
         }
+        reasons.extend(self.known.names_why.as_ref().map(|why| Reason::new("parameter names", why.clone()).based(Basis::Given)));
         if self.known.extents.is_empty() && !self.free_extents().is_empty() {
-            let edges = "they fill whole blocks: what the kernel does at the edges of arrays needs others, as -a n=1000";
+            let edges = "they are round: what the kernel does at the edges of arrays needs others, as -a n=1000";
             reasons.push(Reason::new("sizes", edges.to_string()).based(Basis::Derived));
         }
         reasons.extend(guess.instead.as_ref().map(|why| Reason::new("not the first guess", why.clone()).based(Basis::Derived)));

@@ -8,8 +8,10 @@
 //! Nothing here runs anything. Buffers are recipes and files, never their bytes as a whole, because memory counts twice: once
 //! here and once in the machine.
 
+pub mod beside;
 mod bounds;
 pub mod change;
+mod cuda;
 mod data;
 mod element;
 mod expect;

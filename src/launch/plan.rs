@@ -1,5 +1,7 @@
 //! What is to be run: launches with every name resolved, every size checked, and parameters ready but for the addresses.
 
+use std::collections::BTreeMap;
+
 use super::element::Element;
 use super::expect::Expect;
 use super::file::Findings;
@@ -52,6 +54,8 @@ pub struct PlannedLaunch {
     pub bounds: Option<String>,
     /// Which findings are right.
     pub findings: Option<Findings>,
+    /// What the source calls its parameters, by index, where that is known.
+    pub names: BTreeMap<usize, String>,
     /// Why its values are what they are, if it is made up; else nothing.
     pub reasons: Vec<Reason>,
 }

@@ -7,6 +7,7 @@ mod param;
 mod tensor_map;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use super::bounds::{self, Shape};
 use super::data::DataFiles;
@@ -38,6 +39,8 @@ pub struct Overrides {
     pub expect: Vec<String>,
     /// How close they must be to it.
     pub closeness: Closeness,
+    /// Folders in which the text is looked for that a module was made from.
+    pub folders: Vec<PathBuf>,
     /// What compiles CUDA C++.
     pub compiler: Compiler,
 }
@@ -167,6 +170,7 @@ impl Resolver<'_> {
             param_bytes: function.param_bytes,
             bounds: bounds::violation(function, &shape),
             findings: launch.findings.clone(),
+            names: BTreeMap::new(),
             reasons: Vec::new(),
         })
     }

@@ -6,7 +6,6 @@
 
 mod ttir;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -223,11 +222,6 @@ fn scratch(known: &mut Known, metadata: &Metadata, kernel: &Function, arguments:
         known.names.insert(index, name.to_string());
         known.scratch.insert(index, size);
     }
-}
-
-/// The names that Triton's source gives to the parameters of `kernel`, by index, where `NAME.ttir` beside `module` tells them.
-pub fn names(module: &Path, kernel: &Function) -> BTreeMap<usize, String> {
-    known(module, kernel, &mut Sources::default()).map_or_else(|_| BTreeMap::new(), |known| known.names)
 }
 
 /// The element type that MLIR calls `name`.

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::data::DataFiles;
 use super::element::Element;
 use super::file::{Buffer, Content, Init, Param, Tolerance};
-use super::given::{Formal, Own, called};
+use super::given::{Formal, Own, called, unknown_help};
 use super::locate::Place;
 use super::npy_types::{element_of, unlike};
 use super::read::LaunchFile;
@@ -92,8 +92,19 @@ fn put(file: &mut LaunchFile, source: SourceId, word: &str, closeness: Closeness
     };
     let known: Vec<String> = buffers(&mut file.content).map(|(_, buffer)| buffer.name.clone()).collect();
     let Some(((launch, param), buffer)) = buffers(&mut file.content).find(|(_, buffer)| buffer.name == buffer_name) else {
-        return Err(reader.error(name, format!("there is no buffer '{name}'"), &format!("buffers: {}", known.join(", "))));
+        let help = match named.formals {
+            [] => format!("buffers: {}", known.join(", ")),
+            formals => unknown_help(name, formals),
+        };
+        let message = match called(named.formals, name) {
+            Some(_) => format!("'{name}' is not a buffer"),
+            None => format!("there is no buffer '{name}'"),
+        };
+        return Err(reader.error(name, message, &help));
     };
+    if !value.starts_with('@') && (value.ends_with(".npy") || named.folder.join(value).is_file()) {
+        return Err(reader.error(value, format!("'{value}' is not a number"), &format!("a file has @ before its name: {name}=@{value}")));
+    }
     let mut init = reader.init(buffer.elem, value, true)?;
     if !matches!(init, Init::Values(_) | Init::File(_)) {
         return Err(reader.error(

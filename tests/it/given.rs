@@ -213,7 +213,11 @@ fn words_change_the_launch_file_that_is_there() {
     folder.assert("--batch double.ptx -a n=1", 1, &["FAIL double: y[1] = 0, expected 4"]);
     folder.assert("--batch double.ptx -a param_2=1 --save-launch saved.ron", 0, &["launch written"]);
     assert!(std::fs::read_to_string(folder.0.join("saved.ron")).unwrap().contains("U32(1)"));
-    folder.assert("--batch double.ptx -a m=1", 2, &["'m' is neither a parameter nor a type", "parameters: x, y, n"]);
+    folder.assert(
+        "--batch double.ptx -a m=1",
+        2,
+        &["'m' is neither a parameter nor a type", "parameters: x (s32 buffer), y (s32 buffer), n (u32)"],
+    );
     folder.assert("--batch double.ptx -a y=[4]", 1, &["memory.out_of_bounds"]);
     folder.assert("--verify double.ptx -a n=1", 1, &["0 passed, 1 failed"]);
     // Data files of words lie where the words are said, those of a launch file beside it.
@@ -293,4 +297,85 @@ fn arrays_are_given_to_tensor_descriptors() {
     folder.assert(&format!("{given} c_desc=@c.npy --save-launch host_tma.ron"), 0, &["launch written to host_tma.ron"]);
     f16("longer.npy", M + 64, K, &|row, k| if row < M { a(row, k) } else { 9.0 });
     folder.assert("--batch host_tma.ptx -a a_desc=@longer.npy", 0, &["a_desc: f16[192][128]", "as expected"]);
+}
+
+/// CUDA C++ of [`DOUBLE`] under the name `_Z5twicePKjPjj`.
+const TWICE: &str = "#define READ const unsigned*
+template <int N> __global__ void twice(float a);
+/* __global__ void twice(int no) */
+static __global__ void __launch_bounds__(32) twice(READ __restrict__ from, unsigned *to, unsigned count = (1 < 2)) { }
+";
+
+/// PTX of [`DOUBLE`] as nvcc writes it: a mangled name, numbered parameters, and the file that it was made from.
+fn as_of_nvcc(file: &str) -> String {
+    let entry = "_ZL5twicePKjPjj";
+    let numbered = [("double(", 0), ("u64 in", 0), ("[in]", 0), ("u64 out", 1), ("[out]", 1), ("u32 n", 2), ("[n]", 2)];
+    let text = numbered.iter().fold(DOUBLE.to_string(), |text, (old, number)| {
+        let new = match *old {
+            "double(" => format!("{entry}("),
+            old if old.starts_with('[') => format!("[{entry}_param_{number}]"),
+            old => format!("{} {entry}_param_{number}", &old[..3]),
+        };
+        text.replace(old, &new)
+    });
+    let text = text.replace("mov.u32 %i, %tid.x;", ".loc 1 4 0\nmov.u32 %i, %tid.x;");
+    format!("{text}\n.file 1 \"{file}\"\n")
+}
+
+#[test]
+fn parameters_have_the_names_of_the_source() {
+    let folder = Folder::new("source_names");
+    let doubled = COUNTING.map(|number| number * 2.0);
+    folder.npy("x.npy", Element::U32, &COUNTING);
+    folder.npy("y.npy", Element::U32, &doubled);
+    let kernel = "-a from=@x.npy -a count=8 --expect to=@y.npy";
+    // At the path that .file says, relative to the PTX, in a folder of -I, and beside the PTX under its name.
+    folder.write("sources/twice.cu", TWICE);
+    folder.write("named.ptx", as_of_nvcc("sources/twice.cu"));
+    folder.write("elsewhere.ptx", as_of_nvcc("/nowhere/twice.cu"));
+    folder.write("beside.ptx", as_of_nvcc("/nowhere/other.cu"));
+    folder.write("beside.cu", TWICE);
+    folder.assert(&format!("--batch named.ptx {kernel}"), 0, &["as twice.cu:4 has them", "as expected", "from: u32[8]"]);
+    folder.assert(&format!("--batch elsewhere.ptx -I sources {kernel}"), 0, &["as twice.cu:4 has them", "as expected"]);
+    folder.assert(&format!("--batch beside.ptx {kernel}"), 0, &["as beside.cu:4 has them", "as expected"]);
+    folder.assert("--batch named.ptx -a param_0=@x.npy -a _ZL5twicePKjPjj_param_2=8 --expect param_1=@y.npy", 0, &["as expected"]);
+    let answers =
+        [("info launch", "count    .u32 4"), ("p count", "count = 4"), ("p from[3]", "from[3] = 3"), ("p param_2", "param_2 = 4")];
+    for (command, answer) in answers {
+        let (code, text) = folder.run(&["--batch", "named.ptx", "-a", "from=@x.npy", "-a", "count=4", "-e", command]);
+        assert_eq!(code, 0, "{text}");
+        assert!(text.contains(answer), "{command}: {text}");
+    }
+    let changed = ["--batch", "named.ptx", "-a", "from=@x.npy", "-e", "launch count=5", "-e", "p count", "-e", "launch cuont=5"];
+    let (_, text) = folder.run(&changed);
+    assert!(text.contains("count = 5") && text.contains("did you mean 'count'?"), "{text}");
+}
+
+#[test]
+fn a_source_that_does_not_fit_gives_no_names() {
+    let folder = Folder::new("source_misfits");
+    folder.npy("x.npy", Element::U32, &COUNTING);
+    folder.write("k.ptx", as_of_nvcc("k.cu"));
+    let head = "__global__ void twice(";
+    for (source, why) in [
+        ("const unsigned* from, unsigned* to) {}", "there are 2 parameters, and the PTX has 3"),
+        ("const unsigned* from, unsigned* to, double count) {}", "'count' has 8 bytes, and _ZL5twicePKjPjj_param_2 of the PTX 4"),
+        ("const unsigned* from, unsigned* from, int count) {}", "two parameters have the same name"),
+        ("const unsigned* from,\n#if 1\nunsigned* to,\n#endif\nint count) {}", "lines of the preprocessor stand among them"),
+        ("ARRAY(unsigned, from), unsigned* to, int count) {}", "a macro stands among them"),
+    ] {
+        folder.write("k.cu", format!("{head}{source}"));
+        let reason = format!("parameter names: those at k.cu:1 are not used: {why}");
+        folder.assert("--batch k.ptx -a param_0=@x.npy -a param_2=8", 0, &[&reason]);
+    }
+    folder.write("k.cu", format!("{head}const int* a, int* b, int n) {{}}\n{head}const unsigned* c, unsigned* d, unsigned m) {{}}"));
+    folder.assert("--batch k.ptx -a param_0=@x.npy", 0, &["both k.cu:1 and k.cu:2 may be the kernel"]);
+    // No source at all: what the parameters are is told.
+    folder.write("k.cu", "");
+    let listed = "parameters: param_0 (u32 buffer), param_1 (u32 buffer), param_2 (u32); names need the source: give KERNEL.cu";
+    folder.assert("--batch k.ptx -a from=@x.npy", 2, &["'from' is neither a parameter nor a type", listed]);
+    folder.assert("--batch k.ptx --expect to=1,2", 2, &["there is no buffer 'to'", listed]);
+    folder.assert("--batch k.ptx --expect param_1=x.npy", 2, &["'x.npy' is not a number", "a file has @ before its name: param_1=@x.npy"]);
+    folder.assert("--batch k.ptx --expect param_2=1,2", 2, &["'param_2' is not a buffer"]);
+    folder.assert("--batch k.ptx -a parm_0=@x.npy", 2, &["did you mean 'param_0'? parameters: "]);
 }

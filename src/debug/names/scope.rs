@@ -2,8 +2,8 @@
 //!
 //! PTX names are looked up from the inside out: registers of the scopes around the program counter, then variables and parameters of the
 //! function, labels, and what the module holds. Buffers of the launch come last: PTX does not know their names. But where a kernel's
-//! parameter and a buffer have the same name, as in a launch without a file, the name is the buffer's while the kernel runs and
-//! afterwards: the parameter is no more than its address, `&NAME`.
+//! parameter and a buffer have the same name, in PTX or in the source, as in a launch without a file, the name is the buffer's while the
+//! kernel runs and afterwards: the parameter is no more than its address, `&NAME`.
 
 use super::registers::number_of;
 pub use super::registers::{RegisterPlace, register, register_of_slot, registers_called};
@@ -64,10 +64,11 @@ pub fn look_up<'a>(scene: &Scene<'a>, frame: Option<&Frame<'a>>, name: &str) -> 
     named(name).or_else(|| named(numbered_param(scene, name)?))
 }
 
-/// The name in PTX of the kernel's parameter that words call `param_N`.
+/// The name in PTX of the kernel's parameter that the source calls `word`, or words `param_N`.
 fn numbered_param<'a>(scene: &Scene<'a>, word: &str) -> Option<&'a str> {
     let kernel = scene.program().functions.get(scene.machine.config().kernel.index())?;
-    let number: usize = word.strip_prefix("param_")?.parse().ok()?;
+    let of_source = scene.param_names.and_then(|names| names.iter().find(|(_, name)| *name == word)).map(|(index, _)| *index);
+    let number = of_source.or_else(|| word.strip_prefix("param_")?.parse().ok())?;
     kernel.params.get(number).map(|param| &*param.name)
 }
 
@@ -76,7 +77,18 @@ fn kernel_param<'a>(scene: &Scene<'a>, name: &str) -> Option<Named<'a>> {
     let kernel = scene.program().functions.get(scene.machine.config().kernel.index())?;
     let param = kernel.params.iter().find(|param| &*param.name == name)?;
     let ParamPlace::Kernel(offset) = param.place else { return None };
-    Some(param_in_memory(param, Space::Param, u64::from(offset)))
+    let of_launch = if scene.names_as_in_ptx { None } else { buffer_of_param(scene, name) };
+    of_launch.or_else(|| Some(param_in_memory(param, Space::Param, u64::from(offset))))
+}
+
+/// The buffer that has the name of the kernel's parameter `name`, or the name that the source gives it.
+fn buffer_of_param<'a>(scene: &Scene<'a>, name: &str) -> Option<Named<'a>> {
+    let of_source = || {
+        let kernel = scene.program().functions.get(scene.machine.config().kernel.index())?;
+        let index = kernel.params.iter().position(|param| &*param.name == name)?;
+        buffer(scene, scene.param_names?.get(&index)?)
+    };
+    buffer(scene, name).or_else(of_source)
 }
 
 /// Whether any function of the module has this name for a register, a variable, a parameter or a label.
@@ -110,7 +122,7 @@ fn in_function<'a>(scene: &Scene<'a>, frame: &Frame<'a>, name: &str) -> Option<N
     }
     if let Some(param) = function.params.iter().chain(&function.results).find(|param| &*param.name == name) {
         let is_of_launch = matches!(param.place, ParamPlace::Kernel(_)) && !scene.names_as_in_ptx;
-        let of_launch = is_of_launch.then(|| buffer(scene, name)).flatten();
+        let of_launch = is_of_launch.then(|| buffer_of_param(scene, name)).flatten();
         return Some(of_launch.unwrap_or_else(|| param_place(param, frame)));
     }
     function.labels.iter().find(|(label, _)| &**label == name).map(|(_, pc)| Named::Label(*pc))
@@ -223,6 +235,7 @@ pub fn names(scene: &Scene<'_>) -> Vec<String> {
     let program = scene.program();
     names.extend(program.variables.iter().filter(|variable| variable.function.is_none()).map(|variable| variable.name.to_string()));
     names.extend(program.functions.iter().map(|function| function.name.to_string()));
+    names.extend(scene.param_names.into_iter().flatten().map(|(_, name)| name.clone()));
     names.extend(scene.machine.device().global().allocations().map(|allocation| allocation.name.to_string()));
     names.sort();
     names.dedup();

@@ -4,6 +4,7 @@ pub mod asm;
 
 mod made_up;
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -74,6 +75,8 @@ pub struct OpenedLaunch {
     pub module: PathBuf,
     /// The kernel whose launches alone are run, of a suite.
     pub kernel: Option<String>,
+    /// Folders in which the text is looked for that the module was made from.
+    pub folders: Vec<PathBuf>,
     /// What is known of a launch of which the rest is made up.
     pub known: Option<Known>,
 }
@@ -249,7 +252,7 @@ fn change(file: &mut LaunchFile, overrides: &Overrides, program: &Arc<Program>, 
         let launch = file.launches().get(number)?.1;
         let alone = overrides.kernel.as_deref().filter(|_| matches!(file.content, Content::Launch(_)));
         let kernel = launch::choose_kernel(program, alone.or(launch.kernel.as_deref())).ok()?;
-        Some((number, formals_of(program, kernel, module, launch)))
+        Some((number, formals_of(program, kernel, (module, &overrides.folders), launch)))
     });
     let named = add_words(&mut file.sources, "--arg", &overrides.params);
     // A kernel that does not exist is an error of the launch, found when that is resolved.
@@ -292,9 +295,14 @@ fn give(file: &mut LaunchFile, number: usize, given: Given) {
 }
 
 /// The parameters of `kernel` under the names of the launch's buffers, of the files beside the module, and of the kernel.
-pub(in crate::debug) fn formals_of(program: &Program, kernel: FuncId, module: &Path, launch: &Launch) -> Vec<Formal> {
+pub(in crate::debug) fn formals_of(
+    program: &Program,
+    kernel: FuncId,
+    (module, folders): (&Path, &[PathBuf]),
+    launch: &Launch,
+) -> Vec<Formal> {
     // Files beside the module that are damaged are no matter of a launch that is there.
-    let known = launch::triton::known(module, &program.functions[kernel.index()], &mut Sources::default()).unwrap_or_default();
+    let known = launch::beside::known(module, program, kernel, folders, &mut Sources::default()).unwrap_or_default();
     let mut formals = Study::new(program, kernel, "", &known).formals();
     for (formal, param) in formals.iter_mut().zip(&launch.params) {
         if let Some(buffer) = param.buffer() {
@@ -331,7 +339,7 @@ fn open_made_up(request: &Request) -> Result<Opened, OpenError> {
 pub fn open_words(module: PathBuf, program: Arc<Program>, words: &[String], overrides: &Overrides) -> Result<Opened, OpenError> {
     let kernel = first_kernel(&program, &module, overrides.kernel.as_deref())?;
     let mut sources = Sources::default();
-    let beside = launch::triton::known(&module, &program.functions[kernel.index()], &mut sources);
+    let beside = launch::beside::known(&module, &program, kernel, &overrides.folders, &mut sources);
     let beside = beside.map_err(|errors| OpenError::Launch(sources, errors))?;
     let mut known = with_overrides(beside, overrides);
     let has_words = !words.is_empty() || !overrides.expect.is_empty();
@@ -352,7 +360,7 @@ pub fn open_words(module: PathBuf, program: Arc<Program>, words: &[String], over
     let mut file = LaunchFile { content: made.content, folder: PathBuf::new(), sources, origin, given: origins, expected };
     let expected = expect(&mut file, overrides, 0, &formals);
     expected.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
-    let mut opened = finish(file, program, module, &Overrides::default())?;
+    let mut opened = finish(file, program, module, &Overrides { folders: overrides.folders.clone(), ..Overrides::default() })?;
     if is_whole {
         return Ok(opened);
     }
@@ -404,10 +412,27 @@ fn with_overrides(known: Known, overrides: &Overrides) -> Known {
 
 fn finish(mut file: LaunchFile, program: Arc<Program>, module: PathBuf, overrides: &Overrides) -> Result<Opened, OpenError> {
     let plan = launch::plan(&file, &program, &module.to_string_lossy(), overrides);
-    let plan = plan.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
+    let mut plan = plan.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
+    name_params(&mut plan, &program, (&module, &overrides.folders));
     overrides.apply(&mut file.content);
-    let launch = OpenedLaunch { content: file.content, folder: file.folder, module, kernel: overrides.kernel.clone(), known: None };
+    let launch = OpenedLaunch {
+        content: file.content,
+        folder: file.folder,
+        module,
+        kernel: overrides.kernel.clone(),
+        folders: overrides.folders.clone(),
+        known: None,
+    };
     Ok(Opened { program, plan, made_up: None, empty_beside: None, launch: Some(launch) })
+}
+
+/// Gives each launch the names that the source has for its kernel's parameters.
+pub(in crate::debug) fn name_params(plan: &mut Plan, program: &Program, (module, folders): (&Path, &[PathBuf])) {
+    let mut known = BTreeMap::new();
+    for launch in plan.cases.iter_mut().flat_map(|case| &mut case.launches) {
+        let names = known.entry(launch.kernel).or_insert_with(|| launch::beside::names(module, program, launch.kernel, folders));
+        launch.names.clone_from(names);
+    }
 }
 
 fn sole_module(request: &Request) -> Result<&Path, OpenError> {

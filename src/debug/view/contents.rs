@@ -89,11 +89,13 @@ impl MemoryObject {
 /// The variables and buffers of a space, in order of address.
 pub fn memory_objects(scene: &Scene<'_>, space: MemorySpace) -> Vec<MemoryObject> {
     let frame = scene.frame().ok();
+    // A parameter lies there itself, not the buffer that it points to.
+    let seen = if space == MemorySpace::Param { scene.with_names_as_in_ptx() } else { *scene };
     let object = |object: symbols::Object| {
         let variable = variable_called(scene, &object.name);
         let is_wide = variable.is_some_and(|variable| variable.align > 1);
         let origin = variable.map_or(Origin::Declared, |variable| origin(scene, variable));
-        let typed = match look_up(scene, frame.as_ref(), &object.name) {
+        let typed = match look_up(&seen, frame.as_ref(), &object.name) {
             Some(Named::Memory(place)) if place.address == object.start => Some((place.ty, place.extents())),
             _ => None,
         };

@@ -93,7 +93,7 @@ pub struct SharedBytes {
 /// A parameter of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ParamRow {
-    /// Its name.
+    /// What the source calls it, or else the PTX.
     pub name: String,
     /// Its type, of an array that of an element: `u64`.
     pub ty: &'static str,
@@ -132,15 +132,16 @@ pub fn launch(scene: &Scene<'_>) -> LaunchView {
         started: machine.blocks_started(),
         resident: machine.resident_blocks().count() as u64,
         has_stack: config.divergence == DivergencePolicy::Stack,
-        params: kernel.params.iter().filter_map(|param| param_row(scene, param)).collect(),
+        params: kernel.params.iter().enumerate().filter_map(|(index, param)| param_row(scene, index, param)).collect(),
     }
 }
 
 /// None for a parameter of a function that is called.
-fn param_row(scene: &Scene<'_>, param: &Param) -> Option<ParamRow> {
+fn param_row(scene: &Scene<'_>, index: usize, param: &Param) -> Option<ParamRow> {
     let ParamPlace::Kernel(offset) = param.place else { return None };
     let value = if param.is_array { ParamValue::Array(param.bytes) } else { scalar(scene, param, offset) };
-    Some(ParamRow { name: param.name.to_string(), ty: param.ty.word(), value })
+    let name = scene.param_names.and_then(|names| names.get(&index)).cloned().unwrap_or_else(|| param.name.to_string());
+    Some(ParamRow { name, ty: param.ty.word(), value })
 }
 
 fn scalar(scene: &Scene<'_>, param: &Param, offset: u32) -> ParamValue {

@@ -176,9 +176,9 @@ impl Study<'_> {
     /// A structure by value: each member that the code loads gets a number of its type.
     fn bytes(&self, index: usize, formal: &program::Param, name: &str, guess: &Guess) -> (Param, Option<Reason>) {
         let mut bytes = vec![0_u8; formal.bytes as usize];
-        let mut pointers = 0;
+        let mut pointers = Vec::new();
         for used in self.uses.of_param(index) {
-            pointers += usize::from(used.pointer.is_some());
+            pointers.extend(used.pointer.map(|_| used.word.offset.to_string()));
             let bits = match used.hint {
                 Some(ScalarType::F32) if used.word.bytes == 4 => Element::F32.encode_float(1.0),
                 Some(ScalarType::F64) if used.word.bytes == 8 => Element::F64.encode_float(1.0),
@@ -190,14 +190,16 @@ impl Study<'_> {
             place.copy_from_slice(&bits.to_le_bytes()[..len]);
         }
         let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let why = match pointers {
+        let why = match pointers.len() {
             0 => format!(
                 "a structure of {} bytes: its floats that are read as such are 1, its counts {}, the rest 0",
                 formal.bytes, guess.size
             ),
             _ => format!(
-                "a structure of {} bytes that holds a pointer, which is null here: give the structure in a launch file",
-                formal.bytes
+                "a structure of {} bytes, of which the code takes byte {} for the start of a pointer, and this launch gives 0: give the \
+                 structure in a launch file",
+                formal.bytes,
+                pointers.join(", byte ")
             ),
         };
         (Param::Bytes(digits), Some(Reason::new(name, why)))

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::base::SourceFile;
+use crate::base::{SourceFile, original_places};
 use crate::debug::ron_text::read_text;
 use crate::debug::session::Session;
 use crate::debug::view::{current_line, original_line};
@@ -35,7 +35,7 @@ impl Originals {
         }
         let (file, _) = current_line(&scene);
         let ptx = session.program().sources_text.file(file);
-        let places = self.places(&name, Path::new(ptx.name()));
+        let places = original_places(&name, Path::new(ptx.name()), &self.folders);
         let text = places.into_iter().filter(|path| path.is_file()).find_map(|path| read_text(&path).ok());
         let text = text.or_else(|| embedded(ptx.text(), &name));
         self.texts.insert(name.clone(), text.map(|text| SourceFile::new(name, text)));
@@ -44,15 +44,6 @@ impl Originals {
     /// The text called `name`.
     pub fn get(&self, name: &str) -> Option<&SourceFile> {
         self.texts.get(name)?.as_ref()
-    }
-
-    /// Where a text may lie: where its name says, and in each folder with its whole name and with its last part.
-    fn places(&self, name: &str, ptx: &Path) -> Vec<PathBuf> {
-        let name = Path::new(name);
-        let beside = ptx.parent().map(Path::to_path_buf);
-        let folders = beside.iter().chain(&self.folders);
-        let inside = folders.flat_map(|folder| [Some(folder.join(name)), name.file_name().map(|last| folder.join(last))]);
-        std::iter::once(name.to_path_buf()).chain(inside.flatten()).collect()
     }
 }
 
