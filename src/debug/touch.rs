@@ -91,8 +91,7 @@ impl TouchText {
         let Told { element, more, old, new } = told(scene, touch, value.as_ref());
         let note = part_of_access(scene, touch, value.as_ref()).or_else(|| tried(touch));
         let at_once = scene.machine.config().copies.ends_at_issue();
-        let is_wgmma =
-            scene.program().code.get(touch.pc.index()).is_some_and(|inst| matches!(inst.op, Op::Wgmma(WarpgroupOp::Multiply { .. })));
+        let is_wgmma = matches!(scene.program().code[touch.pc.index()].op, Op::Wgmma(WarpgroupOp::Multiply { .. }));
         let kind = if is_wgmma { "wgmma" } else { "copy" };
         let copy = touch.copy.map(|(id, time)| (kind, id, (time > touch.time || at_once).then_some(time)));
         Self { number: touch.number, name: touch.name.clone(), site, write: touch.write, copy, element, more, old, new, note }

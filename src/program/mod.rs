@@ -362,7 +362,7 @@ pub struct SharedVariable<'a> {
 impl Program {
     /// The variable that holds `address` of the shared memory of a block of `kernel`, which has `shared_bytes` bytes in all.
     pub fn shared_variable(&self, kernel: FuncId, address: u64, shared_bytes: u64) -> Option<SharedVariable<'_>> {
-        let dynamic = map::SHARED_RESERVED + self.functions.get(kernel.index()).map_or(0, |kernel| u64::from(kernel.shared_bytes));
+        let dynamic = map::SHARED_RESERVED + u64::from(self.functions[kernel.index()].shared_bytes);
         let shared = self.variables.iter().filter(|variable| variable.location.space == Space::Shared);
         let own = shared
             .filter(|variable| variable.function.is_none_or(|function| function == kernel || !self.functions[function.index()].is_kernel));

@@ -6,7 +6,7 @@ use crate::program::{MemoryOp, Op, Pc, Program};
 /// Whether the bytes of `lacks`, as bits, that the load at `pc` brings reach a register that anything but a store reads. Of what is no
 /// load it is taken to be so.
 pub(super) fn uses(program: &Program, pc: Pc, lacks: u64) -> bool {
-    let Some(inst) = program.code.get(pc.index()) else { return true };
+    let inst = &program.code[pc.index()];
     let Op::Memory(MemoryOp::Load { bits, .. } | MemoryOp::LoadVector { bits, .. }) = inst.op else { return true };
     let element = u32::from(bits).div_ceil(8);
     let dests = writes(inst, program);
@@ -24,7 +24,7 @@ pub(super) fn uses(program: &Program, pc: Pc, lacks: u64) -> bool {
 
 /// Whether any instruction of the function reads the register for anything but to store it.
 fn is_computed_with(program: &Program, pc: Pc, register: RegisterOperand) -> bool {
-    let Some(function) = program.function_at(pc).and_then(|id| program.functions.get(id.index())) else { return true };
+    let Some(function) = program.function_at(pc).map(|id| &program.functions[id.index()]) else { return true };
     let code = program.code.get(function.code.start as usize..function.code.end as usize).unwrap_or(&[]);
     code.iter().any(|inst| {
         reads(inst, program).contains(&register) && !matches!(inst.op, Op::Memory(MemoryOp::Store { .. } | MemoryOp::StoreVector { .. }))

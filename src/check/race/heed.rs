@@ -18,9 +18,9 @@ impl Heed {
 }
 
 fn decides(program: &Program, pc: Pc) -> Option<bool> {
-    let function = program.functions.get(program.function_at(pc)?.index())?;
+    let function = &program.functions[program.function_at(pc)?.index()];
     let code = program.code.get(function.code.start as usize..function.code.end as usize)?;
-    let mut told = writes(program.code.get(pc.index())?, program).to_vec();
+    let mut told = writes(&program.code[pc.index()], program).to_vec();
     let mut next = 0;
     while let Some(register) = told.get(next).copied() {
         for inst in code.iter().filter(|inst| reads(inst, program).contains(&register)) {

@@ -115,7 +115,7 @@ impl<'p> Flow<'p> {
             self.follow(id, pc);
             // Lanes that do not execute it keep what they had, and a call leaves nothing that is known.
             let keeps = |inst: &Inst| inst.guard.is_none() && !matches!(inst.op, Op::Control(ControlOp::Call { .. }));
-            if !self.program.code.get(pc.index()).is_some_and(keeps) {
+            if !keeps(&self.program.code[pc.index()]) {
                 self.here.clear();
             }
         }
@@ -134,7 +134,7 @@ impl<'p> Flow<'p> {
 
     /// Keeps what the rewritten registers hold that the instruction at `pc` reads.
     fn note_before(&mut self, function: FuncId, pc: Pc) {
-        let Some(inst) = self.program.code.get(pc.index()) else { return };
+        let inst = &self.program.code[pc.index()];
         let mut before = SmallVec::new();
         registers_of(inst, self.program, |used, register| {
             let cell = self.cell(function, register.bank, register.slot);
@@ -221,7 +221,7 @@ impl<'p> Flow<'p> {
         let (space, start) = map::map(self.program.address_bits).window_of(bits.cast_unsigned());
         let in_space = if space == variable.location.space { bits.wrapping_sub_unsigned(start) } else { bits };
         let base = match variable.bytes {
-            0 => map::SHARED_RESERVED + self.program.functions.get(function.index()).map_or(0, |kernel| u64::from(kernel.shared_bytes)),
+            0 => map::SHARED_RESERVED + u64::from(self.program.functions[function.index()].shared_bytes),
             _ => variable.location.address,
         };
         in_space.wrapping_sub_unsigned(base)
@@ -312,7 +312,7 @@ impl<'p> Flow<'p> {
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "`arithmetic` follows the other operations")]
     fn follow(&mut self, function: FuncId, pc: Pc) {
-        let Some(inst) = self.program.code.get(pc.index()) else { return };
+        let inst = &self.program.code[pc.index()];
         let value = |flow: &Self, bank: Bank, source: Src| flow.value(function, pc, bank, source);
         match inst.op {
             Op::Memory(MemoryOp::Load { bits, reg_bits, d, address, .. }) => self.load(function, pc, (bits, reg_bits), &[d], address),

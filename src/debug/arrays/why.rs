@@ -49,7 +49,7 @@ fn doubted(program: &Program, doubt: &Doubt) -> String {
             format!("its address is passed to a function whose code is not here, {}", instruction(program, *at))
         }
         Doubt::Escapes(Escape::Initial(holder)) => {
-            let holder = program.variables.get(holder.index()).map_or("", |variable| short_name(&variable.name));
+            let holder = short_name(&program.variables[holder.index()].name);
             format!("its address is the initial value of '{holder}', and not followed further")
         }
         Doubt::Size(ty) => format!("its accesses are for {}, and its size or its alignment is not", ty.word()),

@@ -168,7 +168,7 @@ pub fn barrier_number(program: &Program, id: Src) -> Option<u32> {
 
 /// A kernel is not called: a `ret` of it ends the thread.
 fn in_kernel(program: &Program, pc: Pc) -> bool {
-    program.function_at(pc).and_then(|id| program.functions.get(id.index())).is_some_and(|function| function.is_kernel)
+    program.function_at(pc).map(|id| &program.functions[id.index()]).is_some_and(|function| function.is_kernel)
 }
 
 /// Whether the machine does not model the instruction, which is one of these. A function without a body is called so.

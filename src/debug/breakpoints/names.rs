@@ -18,7 +18,7 @@ pub(super) fn resolve(program: &Program, scope: Option<&str>, name: &str, here: 
     if !functions.is_empty() {
         return first_instruction(name, &functions);
     }
-    let focused = here.and_then(|pc| program.function_at(pc)).and_then(|id| program.functions.get(id.index()));
+    let focused = here.and_then(|pc| program.function_at(pc)).map(|id| &program.functions[id.index()]);
     if let Some(found) = focused.and_then(|function| label(function, name)) {
         return Ok(found);
     }

@@ -70,7 +70,7 @@ fn row(breakpoint: &Breakpoint, program: &Program) -> BreakpointRow {
 
 /// How `break` and `info breakpoints` show an instruction.
 pub fn breakpoint_place(program: &Program, pc: Pc) -> BreakpointPlace {
-    let function = program.function_at(pc).and_then(|id| program.functions.get(id.index()));
+    let function = program.function_at(pc).map(|id| &program.functions[id.index()]);
     let name = function.map_or(String::new(), |function| function.name.to_string());
     BreakpointPlace { pc, function: name, place: program.place(pc), text: program.text(pc) }
 }

@@ -76,7 +76,7 @@ fn not_started(expression: &Expression, scene: &Scene<'_>, lanes: LaneMask) -> O
     let node = innermost(&expression.root);
     let NodeKind::Name(name) = &node.kind else { return None };
     let kernel = scene.machine.config().kernel;
-    let function = scene.program().functions.get(kernel.index())?;
+    let function = &scene.program().functions[kernel.index()];
     let places = scope::registers_called(function, name);
     let (first, rest) = places.split_first()?;
     if !rest.is_empty() {

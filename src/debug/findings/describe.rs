@@ -122,14 +122,14 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
     let launch = case.launches.get(finding.launch);
     let extent = launch.map_or([1; 3], |launch| launch.block);
     let site = |place: Place, lanes: LaneMask| Site::new(program, extent, place, lanes);
-    let flight = |side: &Side| program.code.get(side.place.pc.index()).map_or("", |inst| inst.op.flight_word());
+    let flight = |side: &Side| program.code[side.place.pc.index()].op.flight_word();
     let side = |side: &Side| {
         let site = site(side.place, side.lanes);
         SideText { site, deed: Some(side.deed), copy: side.copy, flight: flight(side), value: None }
     };
     let link = |link: &crate::check::Link| LinkText { site: link.place.map(|place| site(place, LaneMask::NONE)), text: link.text.clone() };
     let lines = |side: &Side| source_lines(program, side.place.pc).into_iter().map(|place| place.line).collect::<Vec<_>>();
-    let kernel = launch.and_then(|launch| program.functions.get(launch.kernel.index()));
+    let kernel = launch.map(|launch| &program.functions[launch.kernel.index()]);
     FindingText {
         number,
         id: finding.id,
@@ -184,9 +184,9 @@ impl Named {
     /// What the bytes hold where `scene` stands, if what `side` did to them is done then.
     fn value(&self, scene: &Scene<'_>, side: &Side, memory: &Touched) -> Option<String> {
         let touches = matches!(side.deed, Deed::Read | Deed::Write | Deed::Atomic);
-        let op = scene.program().code.get(side.place.pc.index()).map(|inst| inst.op);
+        let op = scene.program().code[side.place.pc.index()].op;
         // What a barrier object holds is nobody's business but the hardware's.
-        let is_opaque = matches!(op, Some(Op::Mbarrier(MbarrierOp::Update { .. } | MbarrierOp::Wait { .. })));
+        let is_opaque = matches!(op, Op::Mbarrier(MbarrierOp::Update { .. } | MbarrierOp::Wait { .. }));
         if is_opaque || side.copy.is_some() || !touches || memory.bytes == 0 || memory.bytes > VALUE_MAX {
             return None;
         }

@@ -261,7 +261,7 @@ pub fn data_type(scene: &Scene<'_>, pc: Pc) -> Option<ScalarType> {
     let program = scene.program();
     let inst = program.code.get(pc.index())?;
     let id = program.function_at(pc)?;
-    let function = program.functions.get(id.index())?;
+    let function = &program.functions[id.index()];
     let (mut loaded, mut stored) = (None, None);
     registers_of(inst, program, |used, register| {
         let place = (register.bank, register.slot);

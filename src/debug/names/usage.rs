@@ -48,9 +48,7 @@ impl Usage {
     /// The type that a register has in effect: its own, or of an untyped one what instructions take it for.
     pub fn type_of(&self, program: &Program, function: FuncId, register: &RegisterPlace) -> ScalarType {
         let (true, Some(slot)) = (register.ty.kind() == TypeKind::Untyped, register.slot) else { return register.ty };
-        let (Some(cell), Some(body)) = (self.functions.get(function.index()), program.functions.get(function.index())) else {
-            return register.ty;
-        };
+        let (cell, body) = (&self.functions[function.index()], &program.functions[function.index()]);
         let types = cell.get_or_init(|| Types::of(program, body));
         let bank = if register.bank == Bank::B64 { &types.b64 } else { &types.b32 };
         match bank.get(slot as usize) {

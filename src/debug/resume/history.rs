@@ -110,7 +110,7 @@ impl Session {
     fn note(&self, watched: &mut Watched, touching: Touching) -> Option<Touch> {
         let new = bytes_of(&watched.target, self.machine())?;
         let old = watched.replace(new.clone());
-        let inst = self.program().code.get(touching.place.pc.index())?;
+        let inst = &self.program().code[touching.place.pc.index()];
         // A compare-and-swap that finds another value writes nothing.
         let failed = matches!(inst.op, Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas, .. })) && watched.is_memory() && old == new;
         if failed { None } else { Some(self.touch(watched, touching, old, new)) }

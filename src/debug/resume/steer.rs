@@ -74,7 +74,7 @@ impl Session {
 
     /// The flag that the lanes of `issue` are about to read: of the lowest of them.
     fn flag(&self, (block, warp): WarpPlace, issue: &Issue) -> Option<MemoryTarget> {
-        let (address, space, bytes) = flag_address(self.program().code.get(issue.place.pc.index())?)?;
+        let (address, space, bytes) = flag_address(&self.program().code[issue.place.pc.index()])?;
         let lane = issue.active.first();
         let base = match address.base {
             Base::Wide(source) => self.address_part(issue, source, true)?,

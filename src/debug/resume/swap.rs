@@ -10,7 +10,7 @@ use crate::program::{AtomicOp, Op, Program, Src, SrcKind};
 /// and where none has won.
 pub fn winners(machine: &Machine, touching: &Touching) -> Option<LaneMask> {
     let program = machine.program();
-    let Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas, ty, d, b, .. }) = program.code.get(touching.place.pc.index())?.op else {
+    let Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas, ty, d, b, .. }) = program.code[touching.place.pc.index()].op else {
         return None;
     };
     let warp = machine.block(touching.place.block)?.warps.get(touching.place.warp as usize)?;

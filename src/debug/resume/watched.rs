@@ -35,7 +35,7 @@ impl Watched {
             Target::Register(target) => program.function_at(target.function_start),
             Target::Memory(_) => None,
         };
-        let code = function.and_then(|id| program.functions.get(id.index())).map_or(0..0, |function| function.code.clone());
+        let code = function.map(|id| &program.functions[id.index()]).map_or(0..0, |function| function.code.clone());
         Self { number, target, mode, bytes, code, every_write: None }
     }
 
@@ -140,7 +140,7 @@ impl Watched {
             Bank::B64 => issue.frame.b64,
             Bank::Pred => issue.frame.pred,
         };
-        let Some(inst) = program.code.get(issue.place.pc.index()) else { return LaneMask::NONE };
+        let inst = &program.code[issue.place.pc.index()];
         let own = target.slot..target.slot + target.width;
         let writes = writes(inst, program).iter().any(|used| used.bank == target.bank && own.contains(&(base + used.slot)));
         if writes { issue.active & target.lanes } else { LaneMask::NONE }

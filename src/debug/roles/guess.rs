@@ -97,7 +97,10 @@ impl Observer for Parting<'_> {
     fn event(&mut self, event: &Event<'_>) -> bool {
         let Event::Before(issue, _) = event else { return false };
         let (pc, warp) = (issue.place.pc, issue.place.warp);
-        let Some(inst) = self.program.code.get(pc.index()).filter(|_| issue.place.block == self.block) else { return false };
+        if issue.place.block != self.block {
+            return false;
+        }
+        let inst = &self.program.code[pc.index()];
         match inst.op {
             Op::Control(ControlOp::Branch { .. }) if inst.guard.is_some() => {
                 let way = match issue.active {
@@ -147,8 +150,8 @@ impl Parting<'_> {
     }
 
     fn way(&self, (branch, is_taken): (Pc, bool), way: Way, warps: Vec<u32>) -> RoleWay {
-        let to = match self.program.code.get(branch.index()).map(|inst| &inst.op) {
-            Some(Op::Control(ControlOp::Branch { target, .. })) if way == Way::Taken || way == Way::Both && !is_taken => *target,
+        let to = match &self.program.code[branch.index()].op {
+            Op::Control(ControlOp::Branch { target, .. }) if way == Way::Taken || way == Way::Both && !is_taken => *target,
             _ => Pc(branch.0.saturating_add(1)),
         };
         let deeds = || warps.iter().filter_map(|warp| self.deeds.get(warp));

@@ -20,7 +20,7 @@ pub struct SavedInput {
 pub(super) fn inputs_of(program: &Program, case: &Case) -> Vec<SavedInput> {
     let many = case.launches.len() > 1;
     let launches = case.launches.iter().enumerate().map(|(index, launch)| {
-        let kernel = program.functions.get(launch.kernel.index()).map_or("", |kernel| &kernel.name);
+        let kernel = &program.functions[launch.kernel.index()].name;
         let number = if many { format!(" in launch {}", index + 1) } else { String::new() };
         saved(format!("the parameters of {kernel}{number}"), launch_digest(launch))
     });

@@ -329,7 +329,7 @@ impl SavedModule {
 impl SavedRun {
     fn of(program: &Program, case: &Case, options: &RunOptions) -> Self {
         let launches = case.launches.iter().map(|launch| SavedLaunch {
-            kernel: program.functions.get(launch.kernel.index()).map_or(String::new(), |kernel| kernel.name.to_string()),
+            kernel: program.functions[launch.kernel.index()].name.to_string(),
             grid: launch.grid,
             block: launch.block,
             dynamic_shared: launch.dynamic_shared,

@@ -50,6 +50,6 @@ impl Saved {
 }
 
 fn function_of(program: &Program, variable: &Variable) -> Option<String> {
-    let function = program.functions.get(variable.function?.index())?;
+    let function = &program.functions[variable.function?.index()];
     Some(function.name.to_string())
 }

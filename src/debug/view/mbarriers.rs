@@ -104,7 +104,7 @@ pub struct Deed {
 pub fn mbarrier_views(scene: &Scene<'_>) -> Result<Vec<MbarrierView>, SceneError> {
     let own = scene.block()?;
     let size = scene.machine.config().blocks_of_cluster();
-    let slot = scene.machine.slot_of(own).unwrap_or(0);
+    let slot = scene.machine.slot_of(own).ok_or(SceneError::Finished { block: own.index })?;
     let first = slot - slot % size.max(1);
     let peers = (first..first.saturating_add(size)).filter(|peer| *peer != slot);
     let slots = std::iter::once(slot).chain(peers);

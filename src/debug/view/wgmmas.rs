@@ -63,7 +63,7 @@ pub fn accumulator_in_flight(scene: &Scene<'_>, target: &RegisterTarget) -> Opti
 /// The first and the last of registers in its frame.
 fn registers(scene: &Scene<'_>, wgmma: &Wgmma, slots: &[u32]) -> Option<PlaceRange> {
     let program = scene.program();
-    let function = program.function_at(wgmma.issued.pc).and_then(|id| program.functions.get(id.index()));
+    let function = program.function_at(wgmma.issued.pc).map(|id| &program.functions[id.index()]);
     let name = |slot: &u32| {
         let slot = slot.saturating_sub(wgmma.frame.b32);
         function.and_then(|function| register_of_slot(function, wgmma.issued.pc, Bank::B32, slot)).unwrap_or_else(|| "?".to_string())
@@ -80,8 +80,8 @@ pub fn groups(scene: &Scene<'_>, (block, number): (u64, u32), warp: &Warp) -> Ve
     let committed = warp.wgmmas.committed();
     let awaits = |number: u32| {
         warp.groups.iter().filter(|group| matches!(group.state, GroupState::AtWgmmas | GroupState::AtWarpgroup)).any(|group| {
-            let op = scene.program().code.get(group.pc.index()).map(|inst| inst.op);
-            matches!(op, Some(Op::Wgmma(WarpgroupOp::Wait { pending })) if number < committed.saturating_sub(pending))
+            let op = scene.program().code[group.pc.index()].op;
+            matches!(op, Op::Wgmma(WarpgroupOp::Wait { pending }) if number < committed.saturating_sub(pending))
         })
     };
     let mut groups: Vec<AsyncGroup> = Vec::new();

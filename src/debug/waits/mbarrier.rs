@@ -41,8 +41,8 @@ fn arrivals(program: &Program, kernel: FuncId, block: [u32; 3], wait: &MbarrierW
 
 /// Why arrivals that came bring the end of the phase no nearer (PTX ISA, "cp.async.mbarrier.arrive").
 fn also_expected(program: &Program, arrived: &[Place]) -> &'static str {
-    let raises = |place: &Place| match program.code.get(place.pc.index()).map(|inst| inst.op) {
-        Some(Op::Async(AsyncOp::Copy { copy })) => matches!(program.copies.get(copy.index()), Some(CopyOp::Arrive { counted: false, .. })),
+    let raises = |place: &Place| match program.code[place.pc.index()].op {
+        Op::Async(AsyncOp::Copy { copy }) => matches!(program.copies[copy], CopyOp::Arrive { counted: false, .. }),
         _ => false,
     };
     let text = ", by cp.async.mbarrier.arrive without .noinc, which also raises the number that the phase waits for";
@@ -55,7 +55,7 @@ fn arrives_at(program: &Program, kernel: FuncId) -> String {
         Op::Mbarrier(MbarrierOp::Update { f, .. }) => {
             !matches!(f, MbarrierFn::Init | MbarrierFn::Inval | MbarrierFn::ExpectTx | MbarrierFn::CompleteTx)
         }
-        Op::Async(AsyncOp::Copy { copy }) => matches!(program.copies.get(copy.index()), Some(CopyOp::Arrive { .. })),
+        Op::Async(AsyncOp::Copy { copy }) => matches!(program.copies[copy], CopyOp::Arrive { .. }),
         _ => false,
     };
     let code = program.functions[kernel.index()].code.clone();

@@ -156,8 +156,8 @@ impl Reader<'_, '_> {
         let mut loaded = None;
         for (function, pc, inst) in self.flow.code() {
             let multiplied = match inst.op {
-                Op::Matrix { matrix } => match program.matrices.get(matrix.index()) {
-                    Some(MatrixOp::Multiply(multiply)) => hints::single(multiply.kind.types[1]),
+                Op::Matrix { matrix } => match &program.matrices[matrix] {
+                    MatrixOp::Multiply(multiply) => hints::single(multiply.kind.types[1]),
                     _ => None,
                 },
                 Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => hints::single(program.wgmmas[wgmma].types[1]),
@@ -217,11 +217,11 @@ impl Reader<'_, '_> {
             Op::Atomic(AtomicOp::Vector { ty, access, address, .. }) if reaches_global(access.space) => {
                 self.touch(function, pc, address, Touch { atomics: true, element: hints::single(ty), ..READ });
             }
-            Op::Matrix { matrix } => match flow.program.matrices.get(matrix.index()) {
-                Some(MatrixOp::Load(load)) if reaches_global(load.access.space) => {
+            Op::Matrix { matrix } => match &flow.program.matrices[matrix] {
+                MatrixOp::Load(load) if reaches_global(load.access.space) => {
                     self.touch(function, pc, load.address, Touch { element: hints::single(load.fragment.ty), ..READ });
                 }
-                Some(MatrixOp::Store(store)) if reaches_global(store.access.space) => {
+                MatrixOp::Store(store) if reaches_global(store.access.space) => {
                     self.touch(function, pc, store.address, Touch { element: hints::single(store.fragment.ty), ..WRITE });
                 }
                 _ => {}
@@ -252,7 +252,7 @@ impl Reader<'_, '_> {
                 ..
             }) => {
                 if let SrcKind::Const(index) = a.kind() {
-                    let bytes = flow.program.consts32.get(index as usize).copied().unwrap_or(0);
+                    let bytes = flow.program.consts32[index as usize];
                     self.uses.expected_bytes = self.uses.expected_bytes.max(bytes);
                 }
             }

@@ -20,7 +20,7 @@ use crate::program::{Op, Program, WarpgroupOp};
 /// How many groups must be committed before the warp goes on, if it waits for others of its warpgroup to commit them.
 pub fn wanted_groups(program: &Program, warp: &Warp) -> Option<u32> {
     let waiting = warp.groups.iter().find(|group| group.state == GroupState::AtWarpgroup)?;
-    let Op::Wgmma(WarpgroupOp::Wait { pending }) = program.code.get(waiting.pc.index())?.op else { return None };
+    let Op::Wgmma(WarpgroupOp::Wait { pending }) = program.code[waiting.pc.index()].op else { return None };
     Some(warp.wgmmas.committed().saturating_sub(pending))
 }
 

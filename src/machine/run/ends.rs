@@ -101,7 +101,7 @@ impl Machine {
 fn block_left(program: &Program, block: &Block, slot: u32) -> BlockLeft {
     let group = |group: &LaneGroup| {
         let stands_at = group.stands_at();
-        let has_mask = program.code.get(stands_at.index()).is_some_and(|inst| inst.op.has_member_mask());
+        let has_mask = program.code[stands_at.index()].op.has_member_mask();
         GroupLeft { lanes: group.mask, pc: group.pc, stands_at, state: group.state, has_mask }
     };
     let warps = block.warps.iter().map(|warp| WarpLeft { live: warp.live, groups: warp.groups.iter().map(group).collect() });

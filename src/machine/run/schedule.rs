@@ -190,10 +190,8 @@ impl Machine {
     /// The instruction at `pc` ended the turn of the current warp: exits and what a reduction hands over are changes, arrivals are not.
     fn note_meeting(&mut self, pause: &Pause, pc: Pc) {
         let slot = self.cursor.slot;
-        let is_plain = |id: &u32| match self.device.program.code.get(pc.index()).map(|inst| inst.op) {
-            Some(Op::Sync(SyncOp::Barrier { f: BarrierFn::Sync | BarrierFn::Arrive, .. })) => Some(*id),
-            _ => None,
-        };
+        let op = self.device.program.code[pc.index()].op;
+        let is_plain = |id: &u32| matches!(op, Op::Sync(SyncOp::Barrier { f: BarrierFn::Sync | BarrierFn::Arrive, .. })).then_some(*id);
         let quiet = match pause {
             Pause::TurnOver | Pause::Waits | Pause::PhaseEnded | Pause::Trapped(_) => return,
             Pause::LanesExited { .. } => None,

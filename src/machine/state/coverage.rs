@@ -53,9 +53,7 @@ impl Coverage {
 
     /// The guard of the instruction at `pc` did not hold for `lanes`.
     pub(in crate::machine) fn add_refused(&mut self, pc: Pc, lanes: LaneMask) {
-        if let Some(refused) = self.refused.get_mut(pc.index()) {
-            *refused += u64::from(lanes.count());
-        }
+        self.refused[pc.index()] += u64::from(lanes.count());
     }
 
     /// `lanes` went from the `brx.idx` at `from` to `to`.
@@ -79,13 +77,12 @@ pub struct Tally<'a> {
 impl Tally<'_> {
     /// Lanes that came to the instruction at `pc` and went on, whether its guard held for them or not.
     pub fn lanes(&self, pc: Pc) -> u64 {
-        self.lanes.get(pc.index()).copied().unwrap_or(0)
+        self.lanes[pc.index()]
     }
 
     /// Lanes that went from the instruction `from`, the last of its basic block, straight to `to`.
     pub fn went(&self, program: &Program, from: Pc, to: Pc) -> u64 {
-        let Some(inst) = program.code.get(from.index()) else { return 0 };
-        let refused = self.coverage.refused.get(from.index()).copied().unwrap_or(0);
+        let (inst, refused) = (&program.code[from.index()], self.coverage.refused[from.index()]);
         let passed = if to.0 == from.0 + 1 { refused } else { 0 };
         let Op::Control(op) = inst.op else { return self.lanes(from) };
         match op {
@@ -124,9 +121,6 @@ impl Writes {
 
     /// The registers that the instructions from `start` to before `end` write.
     pub fn between(&self, start: Pc, end: Pc) -> &[RegisterOperand] {
-        match (self.starts.get(start.index()), self.starts.get(end.index())) {
-            (Some(start), Some(end)) => self.registers.get(*start as usize..*end as usize).unwrap_or_default(),
-            _ => &[],
-        }
+        &self.registers[self.starts[start.index()] as usize..self.starts[end.index()] as usize]
     }
 }

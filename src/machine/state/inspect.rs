@@ -66,8 +66,8 @@ impl Machine {
                 registers.b32.get(slot).map_or([0; LANES], |register| register.map(u64::from))
             }
             (SrcKind::Reg(slot), true) => registers.b64.get(group.frame.b64.saturating_add(slot) as usize).copied().unwrap_or([0; LANES]),
-            (SrcKind::Const(index), false) => [program.consts32.get(index as usize).copied().map_or(0, u64::from); LANES],
-            (SrcKind::Const(index), true) => [program.consts64.get(index as usize).copied().unwrap_or(0); LANES],
+            (SrcKind::Const(index), false) => [u64::from(program.consts32[index as usize]); LANES],
+            (SrcKind::Const(index), true) => [program.consts64[index as usize]; LANES],
             (SrcKind::Special(index), _) => warp.specials.get(index as usize).map_or([0; LANES], |register| register.map(u64::from)),
         }
     }

@@ -49,7 +49,7 @@ impl SimtStack {
             PutOff::Meeting { at, depth: of } if of == depth => Some(at),
             PutOff::Meeting { .. } | PutOff::Side => None,
         });
-        innermost.map_or(u32::MAX, |at| rank.get(at.index()).copied().unwrap_or(0))
+        innermost.map_or(u32::MAX, |at| rank[at.index()])
     }
 
     /// Notes a meeting place for `lanes`.

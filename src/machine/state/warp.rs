@@ -283,7 +283,7 @@ impl Warp {
         if let Some(stack) = &self.simt_stack {
             return stack.limit(depth(&own.stack), rank);
         }
-        let own_rank = rank.get(own.pc.index()).copied().unwrap_or(0);
+        let own_rank = rank[own.pc.index()];
         let others = self.groups.iter().enumerate().filter(|(other, _)| *other != index);
         let meetings = others.map(|(_, other)| {
             let meeting = meeting_rank(own, other, rank);
@@ -484,7 +484,7 @@ fn diverging_level(a: &LaneGroup, b: &LaneGroup) -> u32 {
 /// Orders two groups: less means further behind.
 fn progress(a: &LaneGroup, b: &LaneGroup, rank: &[u32]) -> std::cmp::Ordering {
     let level = if a.stack.is_none() && b.stack.is_none() { 0 } else { diverging_level(a, b) };
-    let key = |group| position_at(group, level).map(|(pc, inside)| (rank.get(pc.index()).copied().unwrap_or(u32::MAX), inside));
+    let key = |group| position_at(group, level).map(|(pc, inside)| (rank[pc.index()], inside));
     key(a).cmp(&key(b))
 }
 
@@ -495,7 +495,7 @@ fn meeting_rank(own: &LaneGroup, other: &LaneGroup, rank: &[u32]) -> u32 {
         return u32::MAX;
     }
     match position_at(other, level) {
-        Some((pc, inside)) => rank.get(pc.index()).map_or(u32::MAX, |rank| rank.saturating_add(u32::from(inside))),
+        Some((pc, inside)) => rank[pc.index()].saturating_add(u32::from(inside)),
         None => u32::MAX,
     }
 }

@@ -9,7 +9,7 @@ use crate::debug::Opened;
 pub fn welcome(opened: &Opened, file: Option<&Path>) -> String {
     let Some(case) = opened.plan.cases.first() else { return String::new() };
     let Some(launch) = case.launches.first() else { return String::new() };
-    let kernel = opened.program.functions.get(launch.kernel.index()).map_or("", |function| &function.name);
+    let kernel = &opened.program.functions[launch.kernel.index()].name;
     let (grid, block) = (Dim3(launch.grid), Dim3(launch.block));
     let launches = match case.launches.len() {
         1 => String::new(),

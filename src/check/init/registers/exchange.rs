@@ -14,7 +14,7 @@ impl Registers {
     /// Lanes are about to exchange values, for which [`Registers::before`] has told what they bring.
     pub fn exchanged(&mut self, exchange: &Exchange, program: &Program) {
         let place = exchange.place;
-        let Some(inst) = program.code.get(place.pc.index()) else { return };
+        let inst = &program.code[place.pc.index()];
         let Some((function, watched)) = program.function_at(place.pc).and_then(|id| self.watch.functions.get_key_value(&id)) else {
             return;
         };

@@ -91,7 +91,7 @@ impl Registers {
 
     fn execute(&mut self, issue: &Issue, warp: &Warp, to: &mut Reporter<'_>) -> bool {
         let program = to.program;
-        let Some(inst) = program.code.get(issue.place.pc.index()) else { return false };
+        let inst = &program.code[issue.place.pc.index()];
         let watch = Arc::clone(&self.watch);
         let frames = match self.warps.entry((issue.place.block, issue.place.warp)) {
             Entry::Occupied(known) => known.into_mut(),

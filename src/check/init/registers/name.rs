@@ -5,7 +5,7 @@ use crate::program::{FuncId, Program, Register};
 
 /// The name of a register of a function, such as `%r5`.
 pub(super) fn name(program: &Program, function: Option<FuncId>, register: RegisterOperand) -> String {
-    let function = function.and_then(|id| program.functions.get(id.index()));
+    let function = function.map(|id| &program.functions[id.index()]);
     let named = function.and_then(|function| {
         let declared = function.registers.iter().filter(|declared| declared.bank == register.bank);
         let is_it = |number: u32| function.placement.slot(register.bank, number) == Some(register.slot);

@@ -191,9 +191,9 @@ impl Told {
             return Some(Self { origin: first.place, lanes, from, why, advice });
         };
         let taken = mask(alike.clone().filter_map(|(_, origin)| Some(origin.absent?.0 as usize)));
-        let shfl = match program.code.get(first.place.pc.index()).map(|inst| inst.op) {
-            Some(Op::Warp(WarpOp::Shuffle { mask: None, .. })) => "shfl",
-            _ => "shfl.sync",
+        let shfl = match matches!(program.code[first.place.pc.index()].op, Op::Warp(WarpOp::Shuffle { mask: None, .. })) {
+            true => "shfl",
+            false => "shfl.sync",
         };
         let made = match first.register == register && from == lanes {
             true => format!("{shfl} took it"),

@@ -87,7 +87,7 @@ impl StageState {
 pub fn pipeline(session: &Session) -> Result<Pipeline, SceneError> {
     let (scene, now) = (session.scene(), session.time());
     let block = scene.block()?;
-    let slot = session.machine().slot_of(block).unwrap_or(0);
+    let slot = session.machine().slot_of(block).ok_or(SceneError::Finished { block: block.index })?;
     let from = now.saturating_sub(WINDOW).max(session.machine().start());
     let mut recorder = Recorder::new(block.index);
     session.timeline.replay(from, now, &mut recorder);

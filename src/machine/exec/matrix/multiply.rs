@@ -12,7 +12,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// D = A * B + C.
     pub(super) fn multiply(&mut self, id: MatrixId, op: &MatrixMultiply, group: &Group) {
         let (linked, program) = (self.linked, self.program);
-        let Some(tables) = linked.matrices.get(id) else { return };
+        let tables = linked.matrices.get(id);
         let [a, b, c] = [op.a, op.b, op.c].map(|list| &*program.sources[list]);
         let dests = &*program.dests[op.d];
         let mut lanes = self.lanes(group, LaneMask::ALL);

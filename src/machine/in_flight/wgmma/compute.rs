@@ -26,8 +26,7 @@ pub struct Sources<'a> {
 
 /// The new values of the accumulators of `wgmma`, which hold `held`.
 pub fn results(wgmma: &Wgmma, held: &[&PerLane<u32>], registers: &Registers, sources: &Sources<'_>) -> Vec<PerLane<u32>> {
-    let (op, table) = (sources.program.wgmmas.get(wgmma.op.index()), sources.linked.wgmmas.get(wgmma.op));
-    let (Some(op), Some(table)) = (op, table) else { return held.iter().map(|values| **values).collect() };
+    let (op, table) = (&sources.program.wgmmas[wgmma.op], sources.linked.wgmmas.get(wgmma.op));
     let (product, [_, a_type, b_type]) = (&table.product, op.types);
     let mut a = match (&op.a, wgmma.a) {
         (WgmmaA::Shared(..), Some(tile)) => tiles::by_index(tile, a_type.bits(), sources.shared),

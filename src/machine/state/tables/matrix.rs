@@ -67,8 +67,8 @@ impl MatrixTables {
     }
 
     /// Those of one multiplication.
-    pub fn get(&self, id: MatrixId) -> Option<&MultiplyTables> {
-        self.of.get(id.index()).and_then(|kind| self.kinds.get(*kind)).map(|(_, tables)| tables)
+    pub fn get(&self, id: MatrixId) -> &MultiplyTables {
+        &self.kinds[self.of[id.index()]].1
     }
 }
 

@@ -42,8 +42,8 @@ impl WgmmaTables {
     }
 
     /// Those of one multiplication.
-    pub fn get(&self, id: WgmmaId) -> Option<&WgmmaTable> {
-        self.of.get(id.index()).and_then(|kind| self.kinds.get(*kind))
+    pub fn get(&self, id: WgmmaId) -> &WgmmaTable {
+        &self.kinds[self.of[id.index()]]
     }
 
     /// Whether the instruction at `pc`, which is no `wgmma`, uses a register that some `wgmma` of its function has for A or D.
