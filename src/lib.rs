@@ -22,29 +22,7 @@
 //!
 //! # Layers
 //!
-//! A folder may use only the rows its own row names; `tests/tidy.rs` holds this table.
-//!
-//! | folder | what it is | may use |
-//! | --- | --- | --- |
-//! | [`base`] | ids, sources, spans, diagnostics | – |
-//! | [`num`] | scalar arithmetic as the hardware does it, with no machine in sight | base |
-//! | [`isa`] | the instruction set as data: types, modifiers, forms, families, special registers, `table` by chapter | base, num |
-//! | [`syntax`] | lexer, grammar, syntax tree, printer; recovers from errors | base |
-//! | [`program`] | the immutable executable form: functions, instructions, operands and effects, statements, address map | base, isa |
-//! | [`flow`] | dataflow: one solver, and reachability, definite assignment, def-use, liveness and taint | base, isa, program |
-//! | [`sema`] | tree and table to program: scopes, layout, decoding, verification | base, syntax, isa, program, flow |
-//! | [`mod@cfg`] | blocks, dominators, loops, reconvergence; the only place that knows petgraph | base, program, flow |
-//! | [`launch`] | launch files, buffers, made-up launches, expectations | base, isa, program, flow |
-//! | [`inline_asm`] | `asm` statements of CUDA C++: read, judged, wrapped into a module with its launch | base, isa, launch |
-//! | [`order`] | which operations of a run happen before which: vector clocks, scopes, release and acquire | base, isa |
-//! | [`machine`] | the interpreter: `state`, what is `in_flight`, `exec` by family, `run` (turns, waits) | base, isa, program, cfg, num |
-//! | [`check`] | observers that find races, unwritten reads, misused synchronization | base, isa, program, flow, cfg, order, machine |
-//! | [`debug`] | the engine: sessions, time travel, breakpoints, expressions, views, verifying; answers in plain data | all above |
-//! | [`command`] | the command table, parsing, completion, help, and what the commands do | base, debug |
-//! | [`api`] | what another program uses: modules, launches, runs, sessions | base, launch, program, machine, debug, command |
-//! | [`drawing`] | the layered drawing of a graph as boxes and lines | – |
-//! | [`ui`] | plain text and JSON, scripts, the prompt, the screen | base, command, debug, drawing |
-//! | [`args`], `main` | the command line | everything |
+//! Each folder is a layer and may use only some of the others: `tests/tidy.rs` holds the table, README.md shows it.
 //!
 //! What is *not* there matters as much. `syntax` does not know which instructions exist, and `isa` does not know the tree. `program` does
 //! not change after `sema`. `machine` knows no breakpoints, no source text, and not that time can go backwards; nothing in it reads a

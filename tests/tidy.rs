@@ -12,26 +12,69 @@ mod source;
 
 use source::{File, files, is_name, line_of, occurrences};
 
-/// Every folder of `src`, with the folders it may use. The order is that of the table in README.md.
-const LAYERS: &[(&str, &[&str])] = &[
-    ("base", &[]),
-    ("num", &["base"]),
-    ("isa", &["base", "num"]),
-    ("syntax", &["base"]),
-    ("program", &["base", "isa"]),
-    ("flow", &["base", "isa", "program"]),
-    ("sema", &["base", "syntax", "isa", "program", "flow"]),
-    ("cfg", &["base", "program", "flow"]),
-    ("launch", &["base", "isa", "program", "flow"]),
-    ("inline_asm", &["base", "isa", "launch"]),
-    ("order", &["base", "isa"]),
-    ("machine", &["base", "isa", "program", "cfg", "num"]),
-    ("check", &["base", "isa", "program", "flow", "cfg", "order", "machine"]),
-    ("debug", &["base", "isa", "syntax", "program", "flow", "sema", "cfg", "launch", "inline_asm", "num", "machine", "check"]),
-    ("command", &["base", "debug"]),
-    ("api", &["base", "launch", "program", "machine", "debug", "command"]),
-    ("drawing", &[]),
-    ("ui", &["base", "command", "debug", "drawing"]),
+/// A folder of `src`: what it is, and the folders it may use.
+struct Layer {
+    name: &'static str,
+    what: &'static str,
+    uses: &'static [&'static str],
+}
+
+/// Every folder of `src`. README.md has the same table, made from this one.
+const LAYERS: &[Layer] = &[
+    Layer { name: "base", what: "ids, sources, spans, diagnostics", uses: &[] },
+    Layer { name: "num", what: "arithmetic bit for bit as the hardware does it; no machine in sight", uses: &["base"] },
+    Layer {
+        name: "isa",
+        what: "the instruction set as data: one row for each form, a file for each chapter of the manual",
+        uses: &["base", "num"],
+    },
+    Layer {
+        name: "syntax",
+        what: "from text to tree: lexer, grammar, printer; knows the shape of statements and no opcode",
+        uses: &["base"],
+    },
+    Layer { name: "program", what: "the executable form, which nothing changes once it is made", uses: &["base", "isa"] },
+    Layer {
+        name: "flow",
+        what: "dataflow: one solver, and reachability, definite assignment, def-use, liveness and taint",
+        uses: &["base", "isa", "program"],
+    },
+    Layer { name: "sema", what: "from tree to program: names, types, forms, layout", uses: &["base", "syntax", "isa", "program", "flow"] },
+    Layer { name: "cfg", what: "blocks, dominators, loops, and where divergent threads reconverge", uses: &["base", "program", "flow"] },
+    Layer { name: "launch", what: "launch files, made-up launches, buffers, expectations", uses: &["base", "isa", "program", "flow"] },
+    Layer {
+        name: "inline_asm",
+        what: "`asm` statements of CUDA C++: read, judged, wrapped into a module with its launch",
+        uses: &["base", "isa", "launch"],
+    },
+    Layer {
+        name: "order",
+        what: "which operations of a run happen before which: vector clocks, scopes, release and acquire",
+        uses: &["base", "isa"],
+    },
+    Layer {
+        name: "machine",
+        what: "the interpreter: `state` (data), `in_flight` (asynchronous operations), `exec` (instructions), `run` (scheduling and waits)",
+        uses: &["base", "isa", "program", "cfg", "num"],
+    },
+    Layer {
+        name: "check",
+        what: "checkers: they observe a run and report findings",
+        uses: &["base", "isa", "program", "flow", "cfg", "order", "machine"],
+    },
+    Layer {
+        name: "debug",
+        what: "the engine of every front end: sessions, time travel, breakpoints, expressions, views",
+        uses: &["base", "isa", "syntax", "program", "flow", "sema", "cfg", "launch", "inline_asm", "num", "machine", "check"],
+    },
+    Layer { name: "command", what: "the commands: table, parsing, completion, help, handlers", uses: &["base", "debug"] },
+    Layer {
+        name: "api",
+        what: "what another program uses: modules, launches, runs, sessions",
+        uses: &["base", "launch", "program", "machine", "debug", "command"],
+    },
+    Layer { name: "drawing", what: "the layered drawing of a graph as boxes and lines", uses: &[] },
+    Layer { name: "ui", what: "front ends: text, JSON, scripts, the prompt, the screen", uses: &["base", "command", "debug", "drawing"] },
 ];
 
 /// Files of `src` that tie the layers together and may use all of them.
@@ -181,10 +224,10 @@ fn layer_problems(file: &File) -> Vec<String> {
     if TOP_FILES.contains(&layer) {
         return Vec::new();
     }
-    let Some((_, may_use)) = LAYERS.iter().find(|(name, _)| *name == layer) else {
-        return vec![format!("{}: `{layer}` is no layer: move the file, or add a row to LAYERS and to README.md", file.path)];
+    let Some(Layer { uses: may_use, .. }) = LAYERS.iter().find(|row| row.name == layer) else {
+        return vec![format!("{}: `{layer}` is no layer: move the file, or add a row to LAYERS", file.path)];
     };
-    let is_foreign = |name: &str| name != layer && LAYERS.iter().any(|(other, _)| *other == name) && !may_use.contains(&name);
+    let is_foreign = |name: &str| name != layer && LAYERS.iter().any(|row| row.name == name) && !may_use.contains(&name);
     let foreign = uses(file).into_iter().filter(|(_, name)| is_foreign(name));
     let problem = |(at, name): (usize, String)| {
         let place = file.place(at);
@@ -372,14 +415,32 @@ fn circle_problems(files: &[File]) -> Vec<String> {
     circles.map(problem).collect()
 }
 
+/// The table of layers as Markdown.
+fn layer_table() -> String {
+    let row = |Layer { name, what, uses }: &Layer| {
+        let uses = match uses.len() {
+            0 => "–".to_string(),
+            many if many > 9 => "all above".to_string(),
+            _ => uses.join(", "),
+        };
+        format!("| `{name}` | {what} | {uses} |\n")
+    };
+    format!("| folder | what it is | may use |\n| --- | --- | --- |\n{}", LAYERS.iter().map(row).collect::<String>())
+}
+
+/// With `PTXDBG_BLESS=1` the table is written.
 #[test]
-fn the_readme_lists_every_layer() {
-    let readme = files("README.md", &[".md"]);
-    let rows = readme.iter().flat_map(|file| file.text.lines()).filter_map(|line| line.strip_prefix("| `"));
-    let named: Vec<&str> =
-        rows.filter_map(|row| row.split('`').next()).filter(|name| LAYERS.iter().any(|(layer, _)| layer == name)).collect();
-    let expected: Vec<&str> = LAYERS.iter().map(|(layer, _)| *layer).collect();
-    assert_eq!(named, expected, "the table in README.md and LAYERS in tests/tidy.rs must list the same folders in the same order");
+fn the_readme_has_the_table_of_layers() {
+    const MARKS: [&str; 2] = ["<!-- layers -->\n", "<!-- end of layers -->"];
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+    let readme = std::fs::read_to_string(path).unwrap();
+    let (before, rest) = readme.split_once(MARKS[0]).expect("README.md has the first mark");
+    let (table, after) = rest.split_once(MARKS[1]).expect("README.md has the second mark");
+    if std::env::var_os("PTXDBG_BLESS").is_some() {
+        std::fs::write(path, format!("{before}{}{}{}{after}", MARKS[0], layer_table(), MARKS[1])).unwrap();
+        return;
+    }
+    assert_eq!(table, layer_table(), "README.md's table of layers is not that of tests/tidy.rs: bless it");
 }
 
 #[test]
