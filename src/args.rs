@@ -322,7 +322,7 @@ pub enum Color {
 }
 
 /// What there is to say where the arguments do not lead to anything else.
-pub struct Said {
+pub struct ArgsMessage {
     /// Lines to print.
     pub text: String,
     /// Whether they say what is wrong with the arguments; they are the help or the version otherwise.
@@ -333,9 +333,9 @@ pub struct Said {
 ///
 /// # Errors
 /// They are not of this form, or ask for help or the version.
-pub fn parse() -> Result<Args, Said> {
+pub fn parse() -> Result<Args, ArgsMessage> {
     let parsed = command().try_get_matches().and_then(|matches| with_scripts(&matches));
-    parsed.map_err(|error| Said { text: error.render().to_string(), is_error: error.use_stderr() })
+    parsed.map_err(|error| ArgsMessage { text: error.render().to_string(), is_error: error.use_stderr() })
 }
 
 /// The arguments, with the commands among them in the order given.

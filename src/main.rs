@@ -40,7 +40,7 @@ use ptxdbg::ui::text::{self, Style};
 #[cfg(feature = "tui")]
 use ptxdbg::ui::tty::watcher;
 #[cfg(feature = "tui")]
-use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::file::LayoutError, layout::shelf::Shelf, screen::Screen};
+use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::file::LayoutError, layout::layouts::LayoutStore, screen::Screen};
 use ptxdbg::ui::{files, interrupt};
 
 /// How the program ends.
@@ -115,7 +115,7 @@ fn main() -> ExitCode {
 }
 
 /// Prints the help, the version or what is wrong with the arguments.
-fn refer(said: &args::Said) -> Status {
+fn refer(said: &args::ArgsMessage) -> Status {
     if said.is_error {
         say_error(&said.text);
         return Status::Unusable;
@@ -350,11 +350,11 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
     let start_up = if prompt { start_up(args)? } else { None };
     let scripts: Vec<Script> = start_up.into_iter().chain(scripts).collect();
     let shared = console.shared();
-    rescued(&shared, || converse(args, console, Opening { welcome, scripts, color, prompt }))
+    rescued(&shared, || converse(args, console, FrontendConfig { welcome, scripts, color, prompt }))
 }
 
 /// What a front end begins with.
-struct Opening {
+struct FrontendConfig {
     welcome: String,
     scripts: Vec<Script>,
     color: bool,
@@ -363,11 +363,11 @@ struct Opening {
 }
 
 /// Executes the scripts, and what is typed after them.
-fn converse(args: &Args, mut console: Console, opening: Opening) -> Result<Status, Failure> {
-    let Opening { welcome, scripts, color, prompt } = opening;
+fn converse(args: &Args, mut console: Console, config: FrontendConfig) -> Result<Status, Failure> {
+    let FrontendConfig { welcome, scripts, color, prompt } = config;
     #[cfg(feature = "tui")]
     if prompt && can_show_screen(args) {
-        tui::run(console, tui::Opening { screen: screen(args)?, welcome, scripts, color }).map_err(no_terminal)?;
+        tui::run(console, tui::ScreenConfig { screen: screen(args)?, welcome, scripts, color }).map_err(no_terminal)?;
         return Ok(Status::Well);
     }
     if prompt {
@@ -407,9 +407,9 @@ fn theme(args: &Args, color: bool) -> ThemeName {
 /// The panes and the keys that were asked for.
 #[cfg(feature = "tui")]
 fn screen(args: &Args) -> Result<Screen, Failure> {
-    let mut shelf = Shelf::new(files::layouts());
-    let layout = shelf.take(args.layout.as_deref().unwrap_or("default")).map_err(|error| Failure::Message(error.to_string()))?;
-    Ok(Screen::new(layout, tui::theme::Theme::default(), keys(args)?).with_shelf(shelf).with_folders(args.include.clone()))
+    let mut layouts = LayoutStore::new(files::layouts());
+    let layout = layouts.take(args.layout.as_deref().unwrap_or("default")).map_err(|error| Failure::Message(error.to_string()))?;
+    Ok(Screen::new(layout, tui::theme::Theme::default(), keys(args)?).with_layouts(layouts).with_folders(args.include.clone()))
 }
 
 /// The keys as shipped, with those of the user's own map if there is one and it is wanted.

@@ -279,9 +279,11 @@ fn crates_stay_in_their_folders() {
 
 fn home_problems(file: &File) -> Vec<String> {
     let is_top = file.layer().is_some_and(|layer| TOP_FILES.contains(&layer));
-    let strangers = HOMES.iter().filter(|(_, home)| !is_top && !file.is_in(home));
-    let named = strangers.flat_map(|(name, home)| occurrences(&file.code, name).map(move |at| (at, name, home)));
-    named.map(|(at, name, home)| format!("{}: `{name}` belongs to `{home}` alone: hide it behind a type of ours", file.place(at))).collect()
+    let strangers = HOMES.iter().filter(|(_, owner)| !is_top && !file.is_in(owner));
+    let named = strangers.flat_map(|(name, owner)| occurrences(&file.code, name).map(move |at| (at, name, owner)));
+    named
+        .map(|(at, name, owner)| format!("{}: `{name}` belongs to `{owner}` alone: hide it behind a type of ours", file.place(at)))
+        .collect()
 }
 
 #[test]

@@ -8,8 +8,8 @@
 
 use arbitrary::{Result, Unstructured};
 use ptxdbg::machine::{
-    Account, CopyPolicy, Device, Digest, DivergencePolicy, Event, EventMask, LaunchConfig, Machine, MemoryLimit, Observer, Schedule, Step,
-    Tick, Unobserved,
+    CopyPolicy, Device, Digest, DivergencePolicy, Event, EventMask, Instrumentation, LaunchConfig, Machine, MemoryLimit, NullObserver,
+    Observer, Schedule, Step, Tick,
 };
 use ptxdbg::program::FuncId;
 
@@ -75,7 +75,7 @@ pub fn check(u: &mut Unstructured<'_>) -> Result<(usize, usize)> {
     let job = Job { kernel: kernel(u)?, numbers, grid, block, copies, divergence };
     let tally = (job.kernel.written, job.kernel.refused);
     let whole = job.machine(job.config());
-    let ending = run(whole.clone(), &mut Unobserved);
+    let ending = run(whole.clone(), &mut NullObserver);
     assert!(ending.step != Step::Budget, "{}", job.kernel.text);
     job.check_watched(&whole, &ending);
     job.check_cut(&whole, &ending, cut);
@@ -110,7 +110,7 @@ impl Job {
             schedule: Schedule::InOrder,
             seed: 0,
             start: Tick::START,
-            account: Account::Nothing,
+            instrumentation: Instrumentation::Nothing,
             copies: self.copies,
             memory_limit: MemoryLimit::default(),
             divergence: self.divergence,
@@ -141,9 +141,9 @@ impl Job {
     /// Neither a watcher nor an account changes anything.
     fn check_watched(&self, whole: &Machine, ending: &Ending) {
         assert_eq!(run(whole.clone(), &mut Watcher), *ending, "watched: {}", self.kernel.text);
-        for account in [Account::Runs, Account::RunsAndWrites] {
-            let machine = self.machine(LaunchConfig { account, ..self.config() });
-            assert_eq!(run(machine, &mut Unobserved), *ending, "{account:?}: {}", self.kernel.text);
+        for instrumentation in [Instrumentation::Runs, Instrumentation::RunsAndWrites] {
+            let machine = self.machine(LaunchConfig { instrumentation, ..self.config() });
+            assert_eq!(run(machine, &mut NullObserver), *ending, "{instrumentation:?}: {}", self.kernel.text);
         }
     }
 
@@ -152,7 +152,7 @@ impl Job {
         let mut machine = whole.clone();
         let step = loop {
             let mut copy = machine.clone();
-            let step = copy.run(ticks, &mut Unobserved);
+            let step = copy.run(ticks, &mut NullObserver);
             machine = copy;
             if step != Step::Budget {
                 break step;
@@ -164,14 +164,14 @@ impl Job {
     /// Warps in another order, with fewer of them there at once, come to the same results, or fault as well.
     fn check_order(&self, ending: &Ending, seed: u64) {
         let config = LaunchConfig { schedule: Schedule::Random, seed, resident: Some(1 + (seed % 2) as u32), ..self.config() };
-        let other = run(self.machine(config), &mut Unobserved);
+        let other = run(self.machine(config), &mut NullObserver);
         self.assert_alike(&other, ending, "in another order");
     }
 
     /// Every thread in a block of its own comes to the same results, or one of them faults as well.
     fn check_alone(&self, ending: &Ending) {
         let config = LaunchConfig { grid: [self.grid * self.block, 1, 1], block: [1, 1, 1], ..self.config() };
-        let other = run(self.machine(config), &mut Unobserved);
+        let other = run(self.machine(config), &mut NullObserver);
         self.assert_alike(&other, ending, "alone");
         assert!(ending.step != Step::Done || other.threads == ending.threads, "alone: {}", self.kernel.text);
     }
@@ -182,7 +182,7 @@ impl Job {
             DivergencePolicy::Independent => DivergencePolicy::Stack,
             DivergencePolicy::Stack => DivergencePolicy::Independent,
         };
-        let other = run(self.machine(LaunchConfig { divergence, ..self.config() }), &mut Unobserved);
+        let other = run(self.machine(LaunchConfig { divergence, ..self.config() }), &mut NullObserver);
         self.assert_alike(&other, ending, "with the other divergence");
         assert!(ending.step != Step::Done || other.threads == ending.threads, "with the other divergence: {}", self.kernel.text);
     }

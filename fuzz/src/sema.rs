@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use ptxdbg::base::{Diagnostic, Sources};
-use ptxdbg::machine::{Account, CopyPolicy, Device, DivergencePolicy, LaunchConfig, Machine, MemoryLimit, Schedule, Tick, Unobserved};
+use ptxdbg::machine::{
+    CopyPolicy, Device, DivergencePolicy, Instrumentation, LaunchConfig, Machine, MemoryLimit, NullObserver, Schedule, Tick,
+};
 use ptxdbg::program::{FuncId, Pc, Program, operands};
 use ptxdbg::sema;
 use ptxdbg::ui::text::{self, Style};
@@ -84,7 +86,7 @@ fn run(program: &Arc<Program>, kernel: FuncId) {
         schedule: Schedule::InOrder,
         seed: 0,
         start: Tick::START,
-        account: Account::RunsAndWrites,
+        instrumentation: Instrumentation::RunsAndWrites,
         copies: CopyPolicy::Lazy,
         memory_limit: MemoryLimit::default(),
         divergence: DivergencePolicy::Independent,
@@ -92,6 +94,6 @@ fn run(program: &Arc<Program>, kernel: FuncId) {
     };
     // A kernel that needs too much shared memory, or has no body, is refused.
     if let Ok(mut machine) = Machine::new(Device::new(program.clone()), config) {
-        let _ = machine.run(TICKS, &mut Unobserved);
+        let _ = machine.run(TICKS, &mut NullObserver);
     }
 }

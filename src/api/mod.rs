@@ -55,7 +55,7 @@ pub use crate::base::{Severity, Tick};
 pub use crate::command::{CommandError, Outcome, View};
 pub use crate::debug::fidelity::Fidelity;
 pub use crate::debug::findings::{Checks, FindingId, FindingText};
-pub use crate::debug::session::Pace;
+pub use crate::debug::session::InterruptCheck;
 pub use crate::debug::stop::{Reason, Stop};
 pub use crate::debug::value::ValueText;
 pub use crate::debug::{

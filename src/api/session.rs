@@ -1,7 +1,7 @@
 //! A case being debugged.
 
-use crate::command::{CommandError, Context, Desk, Outcome, execute};
-use crate::debug::session::{self, Pace, Unhurried};
+use crate::command::{CommandError, CommandState, Context, Outcome, execute};
+use crate::debug::session::{self, InterruptCheck, NeverInterrupt};
 use crate::debug::timeline::StartError;
 use crate::debug::{Opened, RunOptions};
 
@@ -38,7 +38,7 @@ use crate::debug::{Opened, RunOptions};
 /// ```
 pub struct Session {
     engine: session::Session,
-    desk: Desk,
+    state: CommandState,
 }
 
 impl Session {
@@ -47,7 +47,7 @@ impl Session {
     /// # Errors
     /// There is no such case, the device refuses its first launch, or its buffers cannot be filled.
     pub fn of_opened(opened: Opened, case: usize, options: &RunOptions) -> Result<Self, StartError> {
-        Ok(Self { engine: session::Session::new(opened, case, *options)?, desk: Desk::default() })
+        Ok(Self { engine: session::Session::new(opened, case, *options)?, state: CommandState::default() })
     }
 
     /// Executes a command line, as it is typed at the prompt. What would discard recorded history is answered with [`Outcome::Ask`], and
@@ -59,7 +59,7 @@ impl Session {
     /// # Errors
     /// Why it was not done; nothing has changed then.
     pub fn execute(&mut self, line: &str) -> Result<Outcome, CommandError> {
-        self.execute_with(line, &mut Unhurried, false)
+        self.execute_with(line, &mut NeverInterrupt, false)
     }
 
     /// Executes a command line that [`Outcome::Ask`] has asked about.
@@ -67,15 +67,15 @@ impl Session {
     /// # Errors
     /// As of [`Self::execute`].
     pub fn confirm(&mut self, line: &str) -> Result<Outcome, CommandError> {
-        self.execute_with(line, &mut Unhurried, true)
+        self.execute_with(line, &mut NeverInterrupt, true)
     }
 
-    /// Executes a command line; `pace` is asked every few milliseconds whether a run shall go on.
+    /// Executes a command line; `interrupt` is asked every few milliseconds whether a run shall go on.
     ///
     /// # Errors
     /// As of [`Self::execute`].
-    pub fn execute_with(&mut self, line: &str, pace: &mut dyn Pace, confirmed: bool) -> Result<Outcome, CommandError> {
-        execute(line, &mut Context { session: &mut self.engine, desk: &mut self.desk, pace, confirmed })
+    pub fn execute_with(&mut self, line: &str, interrupt: &mut dyn InterruptCheck, confirmed: bool) -> Result<Outcome, CommandError> {
+        execute(line, &mut Context { session: &mut self.engine, state: &mut self.state, interrupt, confirmed })
     }
 
     /// The session as the engine has it, for what no command shows.

@@ -134,7 +134,7 @@ impl LaneMask {
     }
 
     /// `all lanes`, `lane 3` or `lanes 0-3,7`.
-    pub fn in_words(self) -> String {
+    pub fn describe(self) -> String {
         match self.count() {
             32 => "all lanes".to_string(),
             1 => format!("lane {}", self.list()),
@@ -237,10 +237,10 @@ mod tests {
 
     #[test]
     fn lanes_are_named_in_runs() {
-        assert_eq!(LaneMask::of(5).in_words(), "lane 5");
-        assert_eq!(LaneMask::from_bits(0xf000_000f).in_words(), "lanes 0-3,28-31");
-        assert_eq!(LaneMask::from_bits(0b10110).in_words(), "lanes 1-2,4");
-        assert_eq!(LaneMask::ALL.in_words(), "all lanes");
+        assert_eq!(LaneMask::of(5).describe(), "lane 5");
+        assert_eq!(LaneMask::from_bits(0xf000_000f).describe(), "lanes 0-3,28-31");
+        assert_eq!(LaneMask::from_bits(0b10110).describe(), "lanes 1-2,4");
+        assert_eq!(LaneMask::ALL.describe(), "all lanes");
         assert_eq!(LaneMask::NONE.list(), "");
     }
 

@@ -87,8 +87,8 @@ impl ControlFlow {
 
     /// The instruction where lanes that part at `pc`, the end of a block, meet again: the start of its immediate post-dominator.
     pub fn reconvergence(&self, pc: Pc) -> Option<Pc> {
-        let meeting = self.ipdom(self.block_of(pc)?)?;
-        Some(Pc(self.graph.code(meeting).start))
+        let reconvergence = self.ipdom(self.block_of(pc)?)?;
+        Some(Pc(self.graph.code(reconvergence).start))
     }
 }
 
@@ -113,22 +113,22 @@ impl Blocks for ControlFlow {
     }
 }
 
-/// [`meetings`] of what one kernel may execute, its own code and that of all device functions: by the pc of the last
+/// [`reconvergences`] of what one kernel may execute, its own code and that of all device functions: by the pc of the last
 /// instruction of every block, as all branches are, and empty elsewhere.
-pub fn meetings_of(program: &Program, kernel: FuncId) -> Vec<Box<[Pc]>> {
-    let mut meetings = vec![Box::default(); program.code.len()];
+pub fn reconvergences_of(program: &Program, kernel: FuncId) -> Vec<Box<[Pc]>> {
+    let mut reconvergences = vec![Box::default(); program.code.len()];
     for function in order::executed_by(program, kernel) {
         let graph = Graph::new(program, function);
         for (block, noted) in scopes::noted(program, &graph).into_iter().enumerate() {
             let last = graph.code(BlockId::new(block)).end - 1;
-            meetings[last as usize] = noted.into_iter().map(|meeting| Pc(graph.code(meeting).start)).collect();
+            reconvergences[last as usize] = noted.into_iter().map(|reconvergence| Pc(graph.code(reconvergence).start)).collect();
         }
     }
-    meetings
+    reconvergences
 }
 
 /// Where lanes of warps with a stack meet, in one function: by block, the blocks where lanes that part at its end meet again, the
 /// outermost first. They are what an assembler for sm_6x and earlier notes with SSY and PBK.
-pub fn meetings(program: &Program, function: FuncId) -> Vec<Vec<BlockId>> {
+pub fn reconvergences(program: &Program, function: FuncId) -> Vec<Vec<BlockId>> {
     scopes::noted(program, &Graph::new(program, function))
 }

@@ -21,7 +21,7 @@ pub struct Finding {
     /// The other side, where there is one.
     pub first: Option<Side>,
     /// The bytes it is about.
-    pub memory: Option<Touched>,
+    pub memory: Option<MemoryRange>,
     /// Why it is wrong, in one line: the edge that is missing, or the rule that was broken.
     pub why: String,
     /// What to insert or to change, and where, in one line.
@@ -31,12 +31,12 @@ pub struct Finding {
     /// How often the same two instructions did it.
     pub count: u64,
     /// Of a race, how far apart its two sides are.
-    pub reach: Option<Reach>,
+    pub distance: Option<Distance>,
 }
 
 /// How far apart the two sides of a race are: what orders those that are far apart orders the nearer ones as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reach {
+pub enum Distance {
     /// Lanes of one instruction.
     Instruction,
     /// Lanes of one warp.
@@ -67,7 +67,7 @@ pub struct Side {
     /// The lanes.
     pub lanes: LaneMask,
     /// What they did.
-    pub deed: Deed,
+    pub action: SideAction,
     /// Bytes a lane; 0 where no memory is touched.
     pub bytes: u32,
     /// The asynchronous copy that did it, if none of the lanes did themselves.
@@ -76,7 +76,7 @@ pub struct Side {
 
 /// What a side did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub enum Deed {
+pub enum SideAction {
     /// Read memory.
     Read,
     /// Wrote memory.
@@ -91,23 +91,23 @@ pub enum Deed {
     Exit,
 }
 
-impl Deed {
+impl SideAction {
     /// What it is called where programs read it.
     pub fn word(self) -> &'static str {
         match self {
-            Deed::Read => "read",
-            Deed::Write => "write",
-            Deed::Atomic => "atomic",
-            Deed::Synchronize => "synchronize",
-            Deed::Use => "use",
-            Deed::Exit => "exit",
+            SideAction::Read => "read",
+            SideAction::Write => "write",
+            SideAction::Atomic => "atomic",
+            SideAction::Synchronize => "synchronize",
+            SideAction::Use => "use",
+            SideAction::Exit => "exit",
         }
     }
 }
 
 /// Bytes of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Touched {
+pub struct MemoryRange {
     /// The space.
     pub space: Space,
     /// Of shared memory, the block that it belongs to; of local memory, the block of the thread.
@@ -144,7 +144,7 @@ impl Findings {
     /// Adds a finding, or counts it if the same instructions were reported for the same mistake. True if it is new.
     pub fn report(&mut self, finding: Finding) -> bool {
         assert!(finding.count > 0, "a finding is one at least");
-        assert!(finding.reach.is_none() || finding.id.is_race(), "{} has no reach", finding.id.word());
+        assert!(finding.distance.is_none() || finding.id.is_race(), "{} has no reach", finding.id.word());
         self.reported += 1;
         match self.list.iter_mut().find(|other| other.cause() == finding.cause()) {
             Some(other) => {
@@ -159,13 +159,13 @@ impl Findings {
     }
 
     /// Counts a repetition of a race whose sides are so far apart, and says what is known of it.
-    pub fn repeats_race(&mut self, cause: Cause, reach: Reach) -> Repeated<'_> {
+    pub fn repeats_race(&mut self, cause: Cause, distance: Distance) -> Repeated<'_> {
         assert!(cause.0.is_race(), "{:?} has no reach", cause.0);
         let Some(known) = self.list.iter_mut().find(|other| other.cause() == cause) else { return Repeated::No };
         known.count += 1;
         self.reported += 1;
         assert!(self.reported >= known.count, "a finding was noticed more often than all of them");
-        if known.reach < Some(reach) { Repeated::Nearer(known) } else { Repeated::Yes }
+        if known.distance < Some(distance) { Repeated::Nearer(known) } else { Repeated::Yes }
     }
 
     /// Counts a repetition of a known cause, and says whether it is known: cheaper than to make the finding first.
@@ -179,19 +179,19 @@ impl Findings {
 }
 
 /// What makes two findings one: mistake, launch and instructions, whichever came first.
-pub type Cause = (FindingId, usize, Option<(Pc, Deed)>, (Pc, Deed));
+pub type Cause = (FindingId, usize, Option<(Pc, SideAction)>, (Pc, SideAction));
 
 impl Side {
     /// Lanes that did something at `place` without touching memory.
-    pub fn new(place: Place, lanes: LaneMask, deed: Deed) -> Self {
-        Self { place, lanes, deed, bytes: 0, copy: None }
+    pub fn new(place: Place, lanes: LaneMask, action: SideAction) -> Self {
+        Self { place, lanes, action, bytes: 0, copy: None }
     }
 }
 
 impl Finding {
     /// A finding of one side, in the first launch, about no memory.
     pub fn new(id: FindingId, second: Side, why: String, advice: String) -> Self {
-        Self { id, launch: 0, second, first: None, memory: None, why, advice, chain: Vec::new(), count: 1, reach: None }
+        Self { id, launch: 0, second, first: None, memory: None, why, advice, chain: Vec::new(), count: 1, distance: None }
     }
 
     /// What it is one of.
@@ -202,7 +202,7 @@ impl Finding {
 
 /// What findings of `id` with these two sides are one of.
 pub fn cause(id: FindingId, launch: usize, first: Option<&Side>, second: &Side) -> Cause {
-    let of = |side: &Side| (side.place.pc, side.deed);
+    let of = |side: &Side| (side.place.pc, side.action);
     match first.map(of) {
         Some(first) if first > of(second) => (id, launch, Some(of(second)), first),
         first => (id, launch, first, of(second)),

@@ -1,7 +1,7 @@
 //! Where checkers hand in what they find.
 
 use super::catalogue::FindingId;
-use super::finding::{Deed, Finding, Findings, Side};
+use super::finding::{Finding, Findings, Side, SideAction};
 use crate::program::{Pc, Program};
 
 /// Takes findings of one launch.
@@ -21,7 +21,7 @@ impl Reporter<'_> {
     }
 
     /// Counts a mistake without a first side at `place` if it is known, and says whether it is: cheaper than to make the finding first.
-    pub fn repeats(&mut self, id: FindingId, second: (Pc, Deed)) -> bool {
+    pub fn repeats(&mut self, id: FindingId, second: (Pc, SideAction)) -> bool {
         self.findings.repeats((id, self.launch, None, second))
     }
 

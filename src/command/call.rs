@@ -85,7 +85,7 @@ impl Call {
     /// The error of an argument that is missing.
     pub fn missing(&self, name: &str) -> CommandError {
         let end = self.line.trim_end().len();
-        let kind = self.spec.args.iter().find(|arg| arg.name == name).map_or(String::new(), |arg| arg.kind.in_words());
+        let kind = self.spec.args.iter().find(|arg| arg.name == name).map_or(String::new(), |arg| arg.kind.describe());
         CommandError::at(end..end, format!("expected {kind}")).with_help(format!("usage: {}", self.spec.usage()))
     }
 }

@@ -12,7 +12,7 @@ use crate::debug::breakpoints::{Event, Location, Resolved};
 use crate::debug::expression::Expression;
 use crate::debug::focus::{Focus, ThreadFilter};
 use crate::debug::names::mbarriers::mbarrier_address;
-use crate::debug::session::{Pace, Session};
+use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::target::Target;
 use crate::debug::value::{Scalar, Value};
 use crate::debug::view::Examine;
@@ -22,16 +22,16 @@ pub struct Context<'a> {
     /// The session.
     pub session: &'a mut Session,
     /// What commands remember from one to the next.
-    pub desk: &'a mut Desk,
+    pub state: &'a mut CommandState,
     /// Asked while the kernel runs.
-    pub pace: &'a mut dyn Pace,
+    pub interrupt: &'a mut dyn InterruptCheck,
     /// The user has said yes to what this command asks.
     pub confirmed: bool,
 }
 
 /// What commands remember from one to the next, and the session does not.
 #[derive(Debug, Default)]
-pub struct Desk {
+pub struct CommandState {
     /// What an empty line stands for.
     pub again: Option<String>,
     /// What `x` showed last, and where it goes on.

@@ -12,7 +12,7 @@ use crate::debug::stop::Stop;
 /// # Errors
 /// Why it was not done; nothing has changed then.
 pub fn execute(line: &str, context: &mut Context<'_>) -> Result<Outcome, CommandError> {
-    context.desk.again = None;
+    context.state.again = None;
     let call = parse(line)?;
     let before = context.session.focus;
     let outcome = match (call.spec.handler)(context, &call)? {
@@ -21,8 +21,8 @@ pub fn execute(line: &str, context: &mut Context<'_>) -> Result<Outcome, Command
         outcome => outcome,
     };
     // A handler may have said already what comes next.
-    if context.desk.again.is_none() {
-        context.desk.again = match call.spec.repeats {
+    if context.state.again.is_none() {
+        context.state.again = match call.spec.repeats {
             Repeat::No => None,
             Repeat::Same => Some(line.to_string()),
             Repeat::GoOn => Some(line.split_whitespace().next().unwrap_or_default().to_string()),

@@ -76,7 +76,7 @@ fn group(table: &Catalogue, group: &Group) -> String {
 }
 
 fn setting(row: &Setting) -> String {
-    format!("set {} {}\n\n{}", row.name, row.kind.in_words(), wrapped(row.help))
+    format!("set {} {}\n\n{}", row.name, row.kind.describe(), wrapped(row.help))
 }
 
 /// Commands whose help names `word`.

@@ -19,7 +19,7 @@ mod outcome;
 mod parse;
 mod piece;
 
-pub use context::{Context, Desk};
+pub use context::{CommandState, Context};
 pub use error::CommandError;
 pub use execute::execute;
 pub use outcome::{CheckRow, LayoutRequest, Outcome, View};

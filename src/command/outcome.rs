@@ -17,7 +17,7 @@ use crate::debug::view::{
     InFlight, KernelRow, LaneRow, LaunchView, Listing, LocalRow, MbarrierView, Pipeline, RegisterRow, RoleRow, RolesGuessed, RoundedOnce,
     SharedRow, SourcePlace, Stack, SymbolRow, TargetView, Threads, Warps,
 };
-use crate::debug::{Reason, Site, TouchText};
+use crate::debug::{Reason, Site, WatchedAccessText};
 
 /// What came of a command.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub enum Outcome {
         /// The place.
         what: String,
         /// The writes, in order of time.
-        touches: Vec<TouchText>,
+        touches: Vec<WatchedAccessText>,
         /// The user interrupted the search.
         interrupted: bool,
         /// That the place is in an array that is declared by the byte, and how to ask about its elements.

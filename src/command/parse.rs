@@ -67,7 +67,7 @@ fn unexpected(spec: &CommandSpec, call: &Call, rest: &Piece) -> CommandError {
         [only] => numbers(only.kind, rest).err(),
         [] => None,
         several => {
-            let kinds: Vec<String> = several.iter().map(|arg| arg.kind.in_words()).collect();
+            let kinds: Vec<String> = several.iter().map(|arg| arg.kind.describe()).collect();
             Some(word.error(format!("expected {}, not '{}'", kinds.join(" or "), word.text)))
         }
     };
@@ -101,7 +101,7 @@ fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &Piece) -> Result<Option<(Arg, u
         if arg.lead.is_empty() {
             return Ok(None);
         }
-        let expected = format!("expected {} after '{}'", arg.kind.in_words(), arg.lead);
+        let expected = format!("expected {} after '{}'", arg.kind.describe(), arg.lead);
         return Err(CommandError::at(rest.start..rest.start, expected));
     }
     let piece = Piece { text: text.to_string(), start: rest.start };
@@ -185,7 +185,7 @@ fn top_level(text: &str) -> impl Iterator<Item = (usize, bool)> {
 
 /// The numbers that an argument of `kind` stands for.
 fn numbers(kind: ArgKind, piece: &Piece) -> Result<Vec<u64>, CommandError> {
-    let expected = |piece: &Piece| piece.error(format!("expected {}, not '{}'", kind.in_words(), piece.text));
+    let expected = |piece: &Piece| piece.error(format!("expected {}, not '{}'", kind.describe(), piece.text));
     match kind {
         ArgKind::Number => number(&piece.text).map(|number| vec![number]).ok_or_else(|| expected(piece)),
         ArgKind::Count => match number(&piece.text) {
@@ -207,7 +207,7 @@ fn list(piece: &Piece) -> Result<Vec<u64>, CommandError> {
         let word = Piece { start: piece.start + at, text: first_word(&piece.text[at..]).to_string() };
         let (first, last) = word.text.split_once('-').unwrap_or((&word.text, &word.text));
         let (Some(first), Some(last)) = (number(first), number(last)) else {
-            return Err(word.error(format!("expected {}, not '{}'", ArgKind::Numbers.in_words(), word.text)));
+            return Err(word.error(format!("expected {}, not '{}'", ArgKind::Numbers.describe(), word.text)));
         };
         if last.saturating_sub(first) >= NUMBERS_MAX as u64 || first > last {
             return Err(word.error(format!("'{}' is not a range of at most {NUMBERS_MAX} numbers", word.text)));

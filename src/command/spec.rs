@@ -149,7 +149,7 @@ pub enum ArgKind {
 
 impl ArgKind {
     /// What it is, after "expected".
-    pub fn in_words(self) -> String {
+    pub fn describe(self) -> String {
         let words = match self {
             Self::Number => "a number",
             Self::Numbers => "numbers such as 1 3-5",

@@ -65,7 +65,7 @@ impl Edit {
     /// # Errors
     /// What is to be changed is not there; nothing has changed then.
     pub fn apply(&self, machine: &mut Machine) -> Result<(), EditError> {
-        machine.disturb();
+        machine.restart_detection();
         match self {
             Edit::Register { block, warp, lanes, bank, slot, value } => {
                 let written = machine.write_register((*block, *warp), *lanes, (*bank, *slot), *value);

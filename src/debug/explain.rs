@@ -11,7 +11,7 @@ use super::scene::{Frame, Scene};
 use super::value::{Scalar, Type};
 use super::view;
 use crate::isa::{OperandType, Role, ScalarType, Space};
-use crate::machine::{GroupState, LaneMask, Machine, Step, Unobserved};
+use crate::machine::{GroupState, LaneMask, Machine, NullObserver, Step};
 use crate::program::{Bank, Opcode, Pc, operands};
 
 /// An instruction explained.
@@ -208,7 +208,7 @@ fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool) -> Outcome
     }
     let mut after: Machine = scene.machine.clone();
     after.give_turn(block, warp);
-    if let Step::Trapped(trap) = after.run(1, &mut Unobserved) {
+    if let Step::Trapped(trap) = after.run(1, &mut NullObserver) {
         return Outcome::Faults(trap.message);
     }
     let later = Scene { machine: &after, ..*scene };
@@ -229,9 +229,9 @@ fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool) -> Outcome
 
 /// What the focused lane does where it stands.
 fn state(scene: &Scene<'_>) -> String {
-    let standings = view::standings(scene, &ThreadFilter::of_warp(&scene.focus));
-    let own = standings.iter().find(|standing| scene.is_focused(standing.lanes));
-    own.map_or(String::new(), |standing| standing.state_in_words(scene))
+    let lane_locations = view::lane_locations(scene, &ThreadFilter::of_warp(&scene.focus));
+    let own = lane_locations.iter().find(|location| scene.is_focused(location.lanes));
+    own.map_or(String::new(), |location| location.state_in_words(scene))
 }
 
 /// The registers that the instruction writes, by the names the statement gives them, before and after.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::run::{CaseRun, RunError, RunOptions, run_case};
-use super::session::{Pace, Session};
+use super::session::{InterruptCheck, Session};
 use crate::check::Checks;
 use crate::launch::{Case, PlannedBuffer};
 use crate::machine::{CopyPolicy, DivergencePolicy, Schedule};
@@ -48,7 +48,7 @@ impl Session {
     ///
     /// # Errors
     /// Reasons outside the kernel.
-    pub fn explore(&mut self, count: u64, pace: &mut dyn Pace) -> Result<Explored, RunError> {
+    pub fn explore(&mut self, count: u64, interrupt: &mut dyn InterruptCheck) -> Result<Explored, RunError> {
         let program = Arc::clone(self.program());
         // What is compared is what the launches leave behind.
         let options = RunOptions { checks: Checks::NONE, ..*self.timeline.options() };
@@ -58,7 +58,7 @@ impl Session {
         let RunOptions { divergence, resident, .. } = options;
         let mut explored = Explored { outcomes: vec![first], tried: 0, interrupted: false, divergence, resident };
         for seed in 1..=count {
-            if !pace.go_on(self) {
+            if !interrupt.should_continue(self) {
                 explored.interrupted = true;
                 break;
             }

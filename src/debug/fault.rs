@@ -6,12 +6,12 @@ use crate::check::FindingId;
 use crate::check::faults::{DEADLOCK, LAUNCH_BOUNDS, LIVELOCK, MEMORY_LIMIT};
 use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::site::{Site, source_lines};
-use crate::debug::units::bytes_in_words;
+use crate::debug::units::format_bytes;
 use crate::debug::view::grouped;
 use crate::debug::waits;
 use crate::isa::Space;
 use crate::launch::PlannedLaunch;
-use crate::machine::{Footprint, GroupState, LaneMask, Machine, MemoryLimit, Place, Stuck, Trap, TrapKind, WaitReason, Waiter, held};
+use crate::machine::{Deadlock, Footprint, GroupState, LaneMask, Machine, MemoryLimit, Place, Trap, TrapKind, WaitReason, Waiter, held};
 use crate::program::{Function, Pc, Program, Variable, map};
 
 /// Groups named at most where threads wait or spin.
@@ -54,14 +54,14 @@ pub struct Waiting {
 }
 
 /// Makes faults of one launch of a case.
-pub(in crate::debug) struct Blame<'a> {
+pub(in crate::debug) struct FaultContext<'a> {
     pub program: &'a Program,
     pub launch: &'a PlannedLaunch,
     /// Which launch of the case.
     pub index: usize,
 }
 
-impl Blame<'_> {
+impl FaultContext<'_> {
     pub fn trap(&self, trap: &Trap) -> Fault {
         let fault = match self.unknown_shared(trap) {
             Some(message) => self.fault(LAUNCH_BOUNDS, message),
@@ -85,16 +85,16 @@ impl Blame<'_> {
         wanted.then(|| format!("dynamic shared memory is not known (0 bytes given): --dynamic-shared BYTES; {}", trap.message))
     }
 
-    pub fn deadlock(&self, stuck: &Stuck) -> Fault {
-        let message = format!("no warp can make progress at t={}{}", grouped(stuck.tick), unstarted(stuck));
+    pub fn deadlock(&self, deadlock: &Deadlock) -> Fault {
+        let message = format!("no warp can make progress at t={}{}", grouped(deadlock.tick), unstarted(deadlock));
         let fault = self.fault(DEADLOCK, message);
-        self.with_waiting(fault, &stuck.waiters)
+        self.with_waiting(fault, &deadlock.waiters)
     }
 
     /// Threads spin for ever, and the others wait.
-    pub fn livelock(&self, stuck: &Stuck) -> Fault {
+    pub fn livelock(&self, deadlock: &Deadlock) -> Fault {
         let message = "threads spin forever: each has returned to the same state, and no other thread can change what it waits for";
-        self.with_waiting(self.fault(LIVELOCK, format!("{message}{}", unstarted(stuck))), &stuck.waiters)
+        self.with_waiting(self.fault(LIVELOCK, format!("{message}{}", unstarted(deadlock))), &deadlock.waiters)
     }
 
     /// The step limit was reached; every group that can still run is said to spin, and those are named that it keeps from running.
@@ -116,7 +116,7 @@ impl Blame<'_> {
 
     /// The run holds more simulated state than it may.
     pub fn over_limit(&self, footprint: Footprint, limit: MemoryLimit) -> Fault {
-        let [limit, global, blocks] = [limit.0, footprint.global, footprint.blocks].map(bytes_in_words);
+        let [limit, global, blocks] = [limit.0, footprint.global, footprint.blocks].map(format_bytes);
         let held = format!("{global} of global memory and {blocks} of registers, call frames, local and shared memory");
         self.fault(MEMORY_LIMIT, format!("the run needs more simulated state than {limit}, the limit (--memory-limit): {held}"))
     }
@@ -205,8 +205,8 @@ fn numbers(program: &Program, pc: Pc) -> Vec<u32> {
 }
 
 /// The blocks that could not start, which may be what the others wait for.
-fn unstarted(stuck: &Stuck) -> String {
-    match stuck.unstarted {
+fn unstarted(deadlock: &Deadlock) -> String {
+    match deadlock.unstarted {
         0 => String::new(),
         1 => "; 1 block has not started, as it needs the place of another one (--resident)".to_string(),
         blocks => format!("; {blocks} blocks have not started, as they need the places of others (--resident)"),

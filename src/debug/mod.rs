@@ -43,9 +43,9 @@ pub mod view;
 mod fault;
 mod relaunch;
 mod site;
-mod touch;
 mod units;
 mod waits;
+mod watched_access;
 
 pub use fault::{Fault, Waiting};
 pub use open::asm;
@@ -53,9 +53,9 @@ pub use open::open;
 pub use open::{LaunchChoice, OpenError, Opened, Request};
 pub use run::{BufferHead, CaseRun, Interrupt, LaunchRun, RunError, RunOptions, Summary, run_case, run_case_until, start_case, summarize};
 pub use site::{FileLine, Site};
-pub use touch::{Touch, TouchText};
-pub use units::bytes_in_words;
+pub use units::format_bytes;
 pub use verify::{CaseReport, Comparison, Failure, FindingBudget, Omitted, Writer, compare_expected, verify_case, verify_case_until};
+pub use watched_access::{WatchedAccess, WatchedAccessText};
 
 pub use crate::isa::{Trust, nearest};
 pub use crate::launch::ron_text;

@@ -7,7 +7,7 @@ use super::findings::Known as KnownFindings;
 use super::focus::Focus;
 use super::open::{OpenedLaunch, formals_of, made_up_with, name_params};
 use super::scene::Buffer;
-use super::session::{Pace, Session};
+use super::session::{InterruptCheck, Session};
 use super::stop::Stop;
 use super::timeline::Timeline;
 use crate::base::Tick;
@@ -41,7 +41,7 @@ impl Session {
     ///
     /// # Errors
     /// What is wrong with the words, or with the launch that they would make, a line each; nothing has changed then.
-    pub fn relaunch(&mut self, words: &[&str], pace: &mut dyn Pace) -> Result<Stop, String> {
+    pub fn relaunch(&mut self, words: &[&str], interrupt: &mut dyn InterruptCheck) -> Result<Stop, String> {
         let mut opened = self.opened_launch.clone().ok_or(NO_LAUNCH)?;
         let kernel = self.case().launches[self.launch()].kernel;
         let mut sources = Sources::default();
@@ -79,7 +79,7 @@ impl Session {
         name_params(&mut plan, self.program(), (&opened.module, &folders));
         self.restart(plan, case)?;
         self.opened_launch = Some(opened);
-        Ok(self.seek_with_focus(Tick::START, pace))
+        Ok(self.seek_with_focus(Tick::START, interrupt))
     }
 
     /// Begins with case number `number` of `plan` instead of the present one.

@@ -12,7 +12,7 @@ use crate::machine::{Block, BlockLife, FrameBase, LANES, LaneGroup, LaneMask, Ma
 use crate::program::{FuncId, Function, Pc, Program};
 
 use super::focus::{Extents, Focus};
-use super::names::usage::Usage;
+use super::names::inferred::InferredTypes;
 use super::roles::{NO_ROLES, Roles};
 use crate::isa::ScalarType;
 
@@ -26,7 +26,7 @@ pub struct Scene<'a> {
     /// What is known of the launch's buffers beyond their bytes.
     pub buffers: &'a [Buffer],
     /// What instructions take untyped registers for, if that is known.
-    pub usage: Option<&'a Usage>,
+    pub inferred: Option<&'a InferredTypes>,
     /// What the source calls the kernel's parameters, by index, where that is known.
     pub param_names: Option<&'a BTreeMap<usize, String>>,
     /// What warps are called.
@@ -152,7 +152,7 @@ fn still_there(live: LaneMask) -> String {
 impl<'a> Scene<'a> {
     /// The machine as `focus` sees it.
     pub fn at(machine: &'a Machine, focus: Focus) -> Self {
-        Self { machine, focus, buffers: &[], usage: None, param_names: None, roles: &NO_ROLES, names_as_in_ptx: false }
+        Self { machine, focus, buffers: &[], inferred: None, param_names: None, roles: &NO_ROLES, names_as_in_ptx: false }
     }
 
     /// The scene in which the types of the launch's buffers are known.
@@ -163,8 +163,8 @@ impl<'a> Scene<'a> {
 
     /// The scene in which untyped registers are taken for what instructions take them for.
     #[must_use]
-    pub fn with_usage(self, usage: &'a Usage) -> Self {
-        Self { usage: Some(usage), ..self }
+    pub fn with_usage(self, inferred: &'a InferredTypes) -> Self {
+        Self { inferred: Some(inferred), ..self }
     }
 
     /// The scene in which the kernel's parameters have these names, by index.

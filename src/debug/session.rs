@@ -8,8 +8,8 @@ use super::edit::{Edit, EditError};
 use super::findings::Known;
 use super::focus::Focus;
 use super::marks::Marks;
+use super::names::inferred::InferredTypes;
 use super::names::scope;
-use super::names::usage::Usage;
 use super::open::{Opened, OpenedLaunch};
 use super::resume::{Spin, WarpPlace, flag_reads};
 use super::roles::Roles;
@@ -47,10 +47,10 @@ pub struct Session {
     /// Types of the buffers that the launches make.
     buffers: Vec<Buffer>,
     /// What instructions take untyped registers for.
-    usage: Usage,
+    inferred: InferredTypes,
     /// What was found wrong.
     pub(super) known: Known,
-    pub(super) visited: Visited,
+    pub(super) navigation: NavigationHistory,
     /// The machine as it was at the stop before.
     pub(super) earlier: Option<Machine>,
     /// What the focused warp runs to (`run-to`).
@@ -77,23 +77,23 @@ pub struct Progress {
 }
 
 /// Asked every few milliseconds of a long run whether it shall go on.
-pub trait Pace {
+pub trait InterruptCheck {
     /// False stops the run where it stands. The session can be looked at; its focus is that of the user only when the run is over.
-    fn go_on(&mut self, session: &Session) -> bool;
+    fn should_continue(&mut self, session: &Session) -> bool;
 }
 
 /// Runs to the end, whatever it takes.
-pub struct Unhurried;
+pub struct NeverInterrupt;
 
-impl Pace for Unhurried {
-    fn go_on(&mut self, _: &Session) -> bool {
+impl InterruptCheck for NeverInterrupt {
+    fn should_continue(&mut self, _: &Session) -> bool {
         true
     }
 }
 
 /// The times the user stood at, for `back` and `forward`.
 #[derive(Default)]
-pub(super) struct Visited {
+pub(super) struct NavigationHistory {
     times: Vec<Tick>,
     at: usize,
 }
@@ -110,11 +110,11 @@ impl Session {
         let (opened_launch, case_number) = (opened.launch.take(), case);
         let case = Arc::new(opened.plan.cases.swap_remove(case));
         let buffers = Buffer::of_case(&case);
-        let usage = Usage::new(&opened.program);
+        let inferred = InferredTypes::new(&opened.program);
         let flag_reads = Arc::new(flag_reads(&opened.program));
         let timeline = Timeline::new(Arc::clone(&opened.program), case, options, Vec::new())?;
-        let mut visited = Visited::default();
-        visited.push(timeline.time());
+        let mut navigation = NavigationHistory::default();
+        navigation.push(timeline.time());
         Ok(Self {
             program: opened.program,
             timeline,
@@ -127,9 +127,9 @@ impl Session {
             opened_launch,
             case_number,
             buffers,
-            usage,
+            inferred,
             known: Known::default(),
-            visited,
+            navigation,
             earlier: None,
             wanted_event: None,
             flag_reads,
@@ -172,7 +172,7 @@ impl Session {
     pub fn scene(&self) -> Scene<'_> {
         let names = self.case().launches.get(self.launch()).map(|launch| &launch.names);
         let scene = Scene::at(self.machine(), self.focus).with_param_names(names);
-        scene.with_buffers(&self.buffers).with_usage(&self.usage).with_roles(&self.roles)
+        scene.with_buffers(&self.buffers).with_usage(&self.inferred).with_roles(&self.roles)
     }
 
     /// The variable that `name` stands for where the focused thread stands.
@@ -182,12 +182,12 @@ impl Session {
 
     /// Takes a variable for an array of a type from now on; without one, for what accesses show or its declaration says.
     pub fn choose_type(&mut self, variable: VarId, ty: Option<ArrayType>) {
-        self.usage.arrays.choose(variable, ty);
+        self.inferred.arrays.choose(variable, ty);
     }
 
     /// The times the user stood at, as far as `back` and `forward` go.
-    pub fn visited(&self) -> &[Tick] {
-        &self.visited.times
+    pub fn navigation(&self) -> &[Tick] {
+        &self.navigation.times
     }
 
     /// The machine as the focused thread saw it at the stop before, in time or as the user went; none before the first run.
@@ -268,7 +268,7 @@ impl Session {
     /// # Errors
     /// There is no such copy in flight, or its mbarrier cannot take its bytes.
     pub fn complete(&mut self, copy: u64) -> Result<(), String> {
-        match self.machine().clone().complete(copy, &mut crate::machine::Unobserved) {
+        match self.machine().clone().complete(copy, &mut crate::machine::NullObserver) {
             Ok(true) => {}
             Ok(false) => return Err(format!("no copy #{copy} is in flight")),
             Err(trap) => return Err(trap.message),
@@ -287,7 +287,7 @@ impl Session {
         saved.settings = settings.map(|setting| (setting.name.to_string(), (setting.get)(&self.settings))).collect();
         (saved.time, saved.focus) = (self.time(), self.focus);
         (saved.marks, saved.displays, saved.roles) = (self.marks.clone(), self.displays.clone(), self.roles.clone());
-        saved.set_types(&self.program, &self.usage.arrays);
+        saved.set_types(&self.program, &self.inferred.arrays);
         saved.suppressed = self.known.suppressions.clone();
         saved.inputs = self.inputs().to_vec();
         saved
@@ -298,7 +298,7 @@ impl Session {
     ///
     /// # Errors
     /// It is about another module or launch, or holds what cannot be; nothing has changed then.
-    pub fn restore(&mut self, saved: Saved, pace: &mut dyn Pace) -> Result<Stop, String> {
+    pub fn restore(&mut self, saved: Saved, interrupt: &mut dyn InterruptCheck) -> Result<Stop, String> {
         saved.check(&self.program, self.case(), self.timeline.options())?;
         let differences = saved.differences(&self.program, self.case());
         let breakpoints = saved.breakpoints()?;
@@ -312,13 +312,13 @@ impl Session {
         let timeline = Timeline::new(Arc::clone(&self.program), case, options, saved.inputs).map_err(|error| error.to_string())?;
         (self.timeline, self.settings, self.breakpoints) = (timeline, settings, breakpoints);
         (self.marks, self.displays, self.roles, self.focus) = (saved.marks, saved.displays, saved.roles, saved.focus);
-        (self.visited, self.earlier) = (Visited::default(), None);
-        self.usage.arrays.clear();
+        (self.navigation, self.earlier) = (NavigationHistory::default(), None);
+        self.inferred.arrays.clear();
         types.into_iter().for_each(|(variable, ty)| self.choose_type(variable, Some(ty)));
         self.known = Known::default();
         self.known.suppressions = saved.suppressed;
         self.apply_settings();
-        let mut stop = self.seek_with_focus(saved.time, pace);
+        let mut stop = self.seek_with_focus(saved.time, interrupt);
         stop.log.splice(0..0, differences);
         Ok(stop)
     }
@@ -326,7 +326,7 @@ impl Session {
     /// Forgets what belongs to a run that is given up; the next one has these buffers.
     pub(super) fn forget_run(&mut self, buffers: Vec<Buffer>) {
         self.buffers = buffers;
-        (self.marks, self.visited, self.earlier) = (Marks::default(), Visited::default(), None);
+        (self.marks, self.navigation, self.earlier) = (Marks::default(), NavigationHistory::default(), None);
         (self.wanted_event, self.spin, self.gave_way_to) = (None, Spin::default(), None);
         self.log.clear();
     }
@@ -338,7 +338,7 @@ impl Session {
     }
 }
 
-impl Visited {
+impl NavigationHistory {
     /// Remembers a time the user came to; what lay ahead is forgotten.
     pub fn push(&mut self, time: Tick) {
         if self.times.get(self.at) == Some(&time) {

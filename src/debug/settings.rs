@@ -186,7 +186,7 @@ impl Setting {
             SettingKind::Number(max) => text.parse().ok().filter(|number| (1..=max).contains(number)).map(Value::Number),
             SettingKind::Bytes => bytes(text).map(Value::Number),
         };
-        let value = value.ok_or_else(|| format!("{} takes {}, not '{text}'", self.name, self.kind.in_words()))?;
+        let value = value.ok_or_else(|| format!("{} takes {}, not '{text}'", self.name, self.kind.describe()))?;
         (self.set)(settings, value);
         Ok(())
     }
@@ -201,7 +201,7 @@ impl ThemeName {
 
 impl SettingKind {
     /// What values there are: `lane, warp, block or grid`.
-    pub fn in_words(self) -> String {
+    pub fn describe(self) -> String {
         match self {
             Self::Choice([first @ .., last]) => format!("{} or {last}", first.join(", ")),
             Self::Choice([]) => String::new(),

@@ -8,8 +8,8 @@ use super::findings::FindingText;
 use super::focus::Focus;
 use super::scene::SceneError;
 use super::site::Site;
-use super::touch::{Touch, TouchText};
 use super::value::Shown;
+use super::watched_access::{WatchedAccess, WatchedAccessText};
 use crate::machine::{LaneMask, Tick};
 use crate::program::Pc;
 
@@ -173,9 +173,9 @@ pub enum Reason {
     /// A watched place was touched.
     Watchpoint {
         /// What touched it, in terms of the machine.
-        touch: Touch,
+        watched_access: WatchedAccess,
         /// The same with names and values.
-        text: Box<TouchText>,
+        text: Box<WatchedAccessText>,
     },
     /// Something caught.
     Caught {
@@ -192,7 +192,7 @@ pub enum Reason {
         /// The lanes it happened to.
         lanes: LaneMask,
         /// More about it, in words.
-        told: Option<Box<str>>,
+        described: Option<Box<str>>,
     },
     /// A checker found something.
     Finding(Box<FindingText>),
@@ -224,7 +224,7 @@ impl Reason {
     pub fn number(&self) -> Option<u32> {
         match self {
             Self::Breakpoint { number, .. } | Self::BadCondition { number, .. } => Some(*number),
-            Self::Watchpoint { touch, .. } => touch.number,
+            Self::Watchpoint { watched_access, .. } => watched_access.number,
             Self::Caught { number, .. } => *number,
             Self::Finding(_)
             | Self::Done

@@ -122,8 +122,8 @@ impl Scan<'_> {
     fn effect(&mut self, effect: Effect, opcode: &str, at: std::ops::Range<usize>) {
         let span = self.text.span(at);
         // A template that stands alone has no place for a clobber; that a barrier orders accesses is no news there.
-        let is_told = self.says.memory || effect == Effect::Orders && self.says.volatile.is_none();
-        if effect.needs_clobber() && !is_told {
+        let is_reported = self.says.memory || effect == Effect::Orders && self.says.volatile.is_none();
+        if effect.needs_clobber() && !is_reported {
             self.says.memory = true;
             let warning = Diagnostic::warning("clobber", span, format!("{}, and the statement does not say so", effect.tell(opcode)));
             self.diags.push(warning.with_help("the compiler may move accesses over it: asm volatile(… : \"memory\")"));

@@ -55,7 +55,7 @@ pub enum Own {
 
 impl Own {
     /// `f32 buffer`, `u32`, `struct of 16 bytes`
-    fn in_words(self) -> String {
+    fn describe(self) -> String {
         match self {
             Own::Scalar(element) => element.name().to_string(),
             Own::Pointer(Some(element)) | Own::Moved(element) => format!("{} buffer", element.name()),
@@ -125,7 +125,7 @@ pub(super) fn unknown_help(name: &str, formals: &[Formal]) -> String {
     let in_other_case = known().find(|known| known.eq_ignore_ascii_case(name));
     let like = || nearest(name, known()).filter(|_| name.len() >= LETTERS_MIN);
     let meant = in_other_case.or_else(like).map_or(String::new(), |meant| format!("did you mean '{meant}'? "));
-    let listed: Vec<String> = formals.iter().map(|formal| format!("{} ({})", formal.short(), formal.own.in_words())).collect();
+    let listed: Vec<String> = formals.iter().map(|formal| format!("{} ({})", formal.short(), formal.own.describe())).collect();
     let numbered = match formals.len() {
         0 => return "the kernel has no parameters".to_string(),
         1 => "param_0".to_string(),

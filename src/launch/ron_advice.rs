@@ -125,7 +125,7 @@ fn of_value(text: &str, part: &Part) -> Option<Advice> {
 }
 
 /// What is wrong, what would be right, and what stands in for it.
-type Saying = (String, String, String);
+type Message = (String, String, String);
 
 /// The numbers of `3x3`, `(3, 3)`, `[3, 3]` or `3`; `None` where there is anything else.
 fn numbers(value: &str) -> Option<Vec<u64>> {
@@ -140,7 +140,7 @@ fn listed(numbers: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn extents(field: &str, value: &str) -> Option<Saying> {
+fn extents(field: &str, value: &str) -> Option<Message> {
     let mut given = numbers(value)?;
     let message = format!("'{value}' is not three extents, x, y and z");
     if given.len() > 3 {
@@ -151,12 +151,12 @@ fn extents(field: &str, value: &str) -> Option<Saying> {
     Some((message, format!("{field}: {right}"), right))
 }
 
-fn shape(field: &str, value: &str) -> Option<Saying> {
+fn shape(field: &str, value: &str) -> Option<Message> {
     let right = format!("[{}]", listed(&numbers(value)?));
     Some((format!("'{value}' is not a list of extents"), format!("{field}: {right}"), right))
 }
 
-fn length(value: &str) -> Option<Saying> {
+fn length(value: &str) -> Option<Message> {
     let bare = value.trim_matches(['"', '\'']);
     if bare.len() < value.len() {
         let count: u64 = bare.trim().parse().ok()?;
@@ -169,7 +169,7 @@ fn length(value: &str) -> Option<Saying> {
 }
 
 /// What a buffer holds, as it is written by those who do not know the word for it.
-fn contents(field: &str, value: &str) -> Option<Saying> {
+fn contents(field: &str, value: &str) -> Option<Message> {
     let bare = value.trim_matches('"');
     let quoted = bare.len() != value.len();
     let right = if let Some(number) = Number::parse(bare).filter(|_| !quoted) {
@@ -207,7 +207,7 @@ fn is_file(text: &str) -> bool {
 }
 
 /// A bound without its kind.
-fn tolerance(value: &str) -> Option<Saying> {
+fn tolerance(value: &str) -> Option<Message> {
     let bound = Number::parse(value.trim_matches('"'))?.to_f64();
     let rel = format!("Rel({value})");
     (bound >= 0.0).then(|| (format!("'{value}' is a bound, and not of what"), format!("tolerance: {rel}, or Abs({value}), Ulp(2)"), rel))
@@ -246,13 +246,13 @@ fn element_called(word: &str) -> Option<Element> {
     Element::from_name(&word).or_else(|| ELEMENTS.iter().find(|(name, _)| *name == word).map(|(_, element)| *element))
 }
 
-fn element(value: &str) -> Option<Saying> {
+fn element(value: &str) -> Option<Message> {
     let right = element_called(value).map(|element| format!("{element:?}"));
     let help = right.as_ref().map_or(format!("types: {}", Element::names().to_uppercase()), |right| format!("elem: {right}"));
     Some((format!("'{value}' is not a type of element"), help, right.unwrap_or("B32".to_string())))
 }
 
-fn word(field: &str, value: &str) -> Option<Saying> {
+fn word(field: &str, value: &str) -> Option<Message> {
     let is_bare = !value.contains(['"', '(', '[']) && !value.is_empty();
     let name = value.trim_matches('\'');
     let said = if name.len() < value.len() { value.to_string() } else { format!("'{value}'") };
@@ -260,7 +260,7 @@ fn word(field: &str, value: &str) -> Option<Saying> {
 }
 
 /// A parameter whose value is there but not its type.
-fn parameter(value: &str) -> Option<Saying> {
+fn parameter(value: &str) -> Option<Message> {
     let bare = value.split_once(':').map_or(value, |(_, value)| value.trim());
     let scalar = |number: Number| match number {
         Number::Integer(_) => format!("U32({number})"),

@@ -57,7 +57,7 @@ struct Descriptor {
 }
 
 /// A file with the name that it has in messages.
-struct Beside {
+struct TritonFiles {
     name: String,
     source: SourceId,
 }
@@ -101,13 +101,13 @@ pub fn known(module: &Path, kernel: &Function, sources: &mut Sources) -> Result<
 const OTHER_COMPILATION: &str =
     "the files are not of one compilation: keep those of one folder of Triton's cache together, or give a launch file (-l)";
 
-fn open(path: &Path, sources: &mut Sources) -> Result<Option<Beside>, Vec<Diagnostic>> {
+fn open(path: &Path, sources: &mut Sources) -> Result<Option<TritonFiles>, Vec<Diagnostic>> {
     if !path.is_file() {
         return Ok(None);
     }
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     match read_text(path) {
-        Ok(text) => Ok(Some(Beside { name, source: sources.add(SourceFile::new(path.display().to_string(), text)) })),
+        Ok(text) => Ok(Some(TritonFiles { name, source: sources.add(SourceFile::new(path.display().to_string(), text)) })),
         Err(message) => {
             let source = sources.add(SourceFile::new(path.display().to_string(), ""));
             Err(vec![Diagnostic::error("launch", Span::new(source, 0, 0), message).with_help(WAY_OUT)])
@@ -119,7 +119,7 @@ fn open(path: &Path, sources: &mut Sources) -> Result<Option<Beside>, Vec<Diagno
 const WAY_OUT: &str = "compile the kernel again, remove the file, or give a launch file (-l)";
 
 /// What `NAME.json` says; none if another program wrote it.
-fn metadata(file: &Beside, sources: &Sources) -> Result<Option<Metadata>, Diagnostic> {
+fn metadata(file: &TritonFiles, sources: &Sources) -> Result<Option<Metadata>, Diagnostic> {
     let text = sources.file(file.source);
     let wrong = |error: &serde_json::Error| {
         let at = text.offset(error.line() as u32, error.column() as u32);
@@ -135,7 +135,7 @@ fn metadata(file: &Beside, sources: &Sources) -> Result<Option<Metadata>, Diagno
     serde_json::from_str(text.text()).map(Some).map_err(|error| wrong(&error))
 }
 
-fn shape(known: &mut Known, metadata: &Metadata, kernel: &Function, file: &Beside) -> Result<(), Diagnostic> {
+fn shape(known: &mut Known, metadata: &Metadata, kernel: &Function, file: &TritonFiles) -> Result<(), Diagnostic> {
     let says = format!("{} says so", file.name);
     let threads = metadata.num_warps.map(|warps| warps.saturating_mul(metadata.warp_size));
     if let Some(threads) = threads.filter(|threads| !(1..=1024).contains(threads)) {
@@ -175,7 +175,7 @@ fn arguments_known(known: &mut Known, arguments: &[Argument], file: &str) {
 }
 
 /// Tensor maps by value, in the order in which the metadata names them.
-fn maps(known: &mut Known, metadata: &Metadata, kernel: &Function, file: &Beside) -> Result<(), Diagnostic> {
+fn maps(known: &mut Known, metadata: &Metadata, kernel: &Function, file: &TritonFiles) -> Result<(), Diagnostic> {
     let is_map = |param: &crate::program::Param| param.is_array && param.bytes as usize == TENSOR_MAP_BYTES;
     let maps: Vec<usize> = (0..kernel.params.len()).filter(|index| is_map(&kernel.params[*index])).collect();
     let said = metadata.tensordesc_meta.as_deref().unwrap_or(&[]);

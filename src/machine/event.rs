@@ -58,7 +58,7 @@ pub struct AccessEvent<'a> {
     /// The space the lanes' addresses are in, never `Generic`.
     pub space: Space,
     /// Of shared memory, the slot and the rank in its cluster of the block that it belongs to.
-    pub home: (u32, u32),
+    pub owner: (u32, u32),
     /// Address of each lane in that space; lanes outside `lanes` repeat one of them.
     pub addresses: &'a PerLane<u64>,
     /// Bytes a lane.
@@ -448,9 +448,9 @@ impl dyn Observer + '_ {
 }
 
 /// The observer that receives no events.
-pub struct Unobserved;
+pub struct NullObserver;
 
-impl Observer for Unobserved {
+impl Observer for NullObserver {
     fn mask(&self) -> EventMask {
         EventMask::NONE
     }

@@ -27,37 +27,37 @@ mod state;
 
 pub use event::{
     AccessEvent, AccessKind, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Exchange, Issue, MbarrierChange, MbarrierEvent,
-    Observer, Order, OrderEvent, Proxy, Unobserved, WgmmaChange, WgmmaEvent,
+    NullObserver, Observer, Order, OrderEvent, Proxy, WgmmaChange, WgmmaEvent,
 };
 pub use in_flight::policy::{CopyPolicy, POLICIES, PolicyRow};
 pub use in_flight::tensor;
 pub use run::deadlock::held;
-pub use run::ends::{BlockLeft, GroupLeft, LaunchEnd, LaunchStart, WarpLeft};
+pub use run::ends::{LaunchEnd, LaunchStart, UnfinishedBlock, UnfinishedGroup, UnfinishedWarp};
 pub use state::barrier::{BARRIERS, Ballot, Barrier, ClusterBarrier};
 pub use state::block::Block;
 pub use state::coverage::{Coverage, Tally};
 pub use state::cursor::Cursor;
+pub use state::definedness::Definedness;
 pub use state::device::{Device, NotMapped};
 pub use state::digest::Digest;
 pub use state::footprint::{Footprint, MemoryLimit};
 pub use state::in_flight::InFlight;
-pub use state::in_flight::copy::{AsyncCopy, Destination, Ends, Home, LaneCopies, POISON, Work};
-pub use state::in_flight::flight::Flight;
+pub use state::in_flight::copy::{AsyncCopy, CopyCompletion, CopyKind, Destination, LaneCopies, MemoryOwner, POISON};
+pub use state::in_flight::queue::WgmmaQueue;
 pub use state::in_flight::warpgroup::WARPS;
 pub use state::in_flight::wgmma::Wgmma;
 pub use state::inspect::BlockLife;
 pub use state::lanes::{LANES, LaneMask, PerLane};
-pub use state::launch::{Account, DivergencePolicy, LaunchConfig, LaunchError, Schedule};
-pub use state::linked::Linked;
+pub use state::launch::{DivergencePolicy, Instrumentation, LaunchConfig, LaunchError, Schedule};
 pub use state::machine::Machine;
 pub use state::mbarrier::{Arrival, Contribution, Mbarrier, Phase};
 pub use state::memory::{Allocation, OutOfMemory, Region};
 pub use state::place::{BlockId, Place, Tick};
+pub use state::prepared::PreparedLaunch;
 pub use state::registers::{FrameBase, Registers};
 pub use state::runtime::Printed;
 pub use state::shared::Shared;
 pub use state::special::thread_index;
-pub use state::trap::{Step, Stuck, Trap, TrapAccess, TrapKind, Waiter};
+pub use state::trap::{Deadlock, Step, Trap, TrapAccess, TrapKind, Waiter};
 pub use state::wait_reason::{Activity, MbarrierWait, WaitReason, WarpLanes};
 pub use state::warp::{CallFrame, CallStack, CopyGroups, GroupState, LaneGroup, Polled, Warp, frames};
-pub use state::written::Written;

@@ -13,7 +13,7 @@ use crate::isa::Scope;
 pub type Where = (u32, u64);
 
 /// A thread: block number, warp and lane.
-pub type Author = (u32, u8, u8);
+pub type Writer = (u32, u8, u8);
 
 /// What stands behind the value of a location.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +21,7 @@ pub struct Location {
     /// What was released, by scope and block; what was in scopes as wide as the grid is taken together.
     released: Vec<Released>,
     /// Who wrote last.
-    author: Option<Author>,
+    last_writer: Option<Writer>,
 }
 
 /// What was released through a location.
@@ -42,7 +42,7 @@ pub struct Locations {
 }
 
 /// What a reader finds in a location.
-pub enum Found {
+pub enum AcquireResult {
     /// This, if the fence that acquires it has at least this scope; and whether it was released behind a `fence.sc`.
     Seen(Scope, bool, Arc<VectorClock>),
     /// This, but for the scopes.
@@ -57,18 +57,18 @@ impl Locations {
 
     /// A strong write, which `keeps` what stands there if it is part of a read-modify-write, and releases `clocks`: each in a scope, and
     /// behind a `fence.sc` or not.
-    pub fn write(&mut self, at: Where, author: Author, keeps: bool, clocks: Vec<(Scope, bool, Arc<VectorClock>)>) {
+    pub fn write(&mut self, at: Where, last_writer: Writer, keeps: bool, clocks: Vec<(Scope, bool, Arc<VectorClock>)>) {
         if clocks.is_empty() && !self.table.contains_key(&at) {
             return;
         }
         let location = self.table.entry(at).or_default();
         // What a thread released it goes on releasing with its later writes to the same place.
-        if !keeps && location.author != Some(author) {
+        if !keeps && location.last_writer != Some(last_writer) {
             location.released.clear();
         }
-        location.author = Some(author);
+        location.last_writer = Some(last_writer);
         for (scope, sc, clock) in clocks {
-            let (scope, by) = (scope.min(Scope::Gpu), Some(author.0));
+            let (scope, by) = (scope.min(Scope::Gpu), Some(last_writer.0));
             let same = |other: &&mut Released| (other.scope, other.sc) == (scope, sc) && (scope == Scope::Gpu || other.by == by);
             match location.released.iter_mut().find(same) {
                 Some(other) => {
@@ -81,12 +81,12 @@ impl Locations {
     }
 
     /// A strong read in `scope` by a thread of `block`, whose cluster has `cluster` blocks.
-    pub fn read(&self, at: Where, scope: Scope, block: u32, cluster: u32) -> impl Iterator<Item = Found> {
+    pub fn read(&self, at: Where, scope: Scope, block: u32, cluster: u32) -> impl Iterator<Item = AcquireResult> {
         let released = self.table.get(&at).map_or(&[][..], |location| &location.released);
         released.iter().map(move |Released { scope: of, sc, by, clock }| {
             let needed = by.map_or(Scope::Gpu, |by| scope_of(by, block, cluster));
             let clock = Arc::clone(clock);
-            if *of >= needed && scope >= needed { Found::Seen(needed, *sc, clock) } else { Found::Missed(clock) }
+            if *of >= needed && scope >= needed { AcquireResult::Seen(needed, *sc, clock) } else { AcquireResult::Missed(clock) }
         })
     }
 }

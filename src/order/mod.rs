@@ -32,7 +32,7 @@ mod threads;
 pub use clock::{Fenceable, VectorClock};
 pub use locations::scope_of;
 pub use object::ObjectKey;
-pub use objects::Asked;
+pub use objects::ObjectUse;
 pub use operation::{Actor, Agent, Group, Operation};
 pub use patterns::Strong;
 pub use state::HappensBefore;

@@ -21,21 +21,21 @@ pub struct Object {
     /// Its present phase.
     pub phase: u64,
     /// What was released in this phase and, by lanes of an instruction that ended it, in later ones.
-    pub arrived: BTreeMap<(u64, Party), VectorClock>,
+    pub arrived: BTreeMap<(u64, Endpoint), VectorClock>,
     /// What the phases released that have ended.
-    pub ended: BTreeMap<Party, Option<Arc<VectorClock>>>,
+    pub ended: BTreeMap<Endpoint, Option<Arc<VectorClock>>>,
 }
 
 /// A side that releases by an object, or acquires: a thread of a block, and whether only to or from those of the same block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Party {
+pub struct Endpoint {
     /// The block.
     pub block: u32,
     /// Whether its scope is that block alone.
     pub is_narrow: bool,
 }
 
-impl Party {
+impl Endpoint {
     /// PTX ISA, "Morally strong operations": the scope of each must include the other.
     pub fn meets(self, other: Self) -> bool {
         self.block == other.block || !self.is_narrow && !other.is_narrow

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::clock::{VectorClock, join_into};
-use super::object::{Flight, Object, ObjectKey, Party};
+use super::object::{Endpoint, Flight, Object, ObjectKey};
 use super::operation::{Actor, Agent, Group};
 use super::state::HappensBefore;
 use super::threads::{Pending, Warp};
@@ -16,7 +16,7 @@ use crate::isa::{Ordering, Scope};
 
 /// How an object is used: with which semantics and scope.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct ObjectUse {
     /// The semantics.
     pub ordering: Ordering,
     /// The scope.
@@ -30,13 +30,13 @@ impl HappensBefore {
     }
 
     /// Lanes arrive at an object in `phase`: what they knew is released there, if `relaxed` what they knew at a fence before.
-    pub fn arrive_at_object(&mut self, actor: Actor, key: ObjectKey, phase: u64, how: Asked) {
+    pub fn arrive_at_object(&mut self, actor: Actor, key: ObjectKey, phase: u64, how: ObjectUse) {
         let Actor { warp, lanes, tick, .. } = actor;
         let block = self.acting(actor);
-        let party = Party { block: block.number, is_narrow: how.scope == Scope::Cta };
-        let released: Vec<(Party, VectorClock)> = if how.ordering == Ordering::Relaxed {
+        let party = Endpoint { block: block.number, is_narrow: how.scope == Scope::Cta };
+        let released: Vec<(Endpoint, VectorClock)> = if how.ordering == Ordering::Relaxed {
             // Release pattern: what lies before a fence before it.
-            let scopes = [(party, Scope::Cluster), (Party { is_narrow: true, ..party }, Scope::Cta)];
+            let scopes = [(party, Scope::Cluster), (Endpoint { is_narrow: true, ..party }, Scope::Cta)];
             scopes.into_iter().filter_map(|(party, scope)| Some((party, block.fenced(warp, lanes, scope)?))).collect()
         } else {
             vec![(party, block.past(warp, tick).released(lanes))]
@@ -48,11 +48,11 @@ impl HappensBefore {
     }
 
     /// Lanes have seen that a phase of an object has ended.
-    pub fn wait_for_object(&mut self, actor: Actor, key: ObjectKey, how: Asked) {
+    pub fn wait_for_object(&mut self, actor: Actor, key: ObjectKey, how: ObjectUse) {
         let object = self.objects.entry(key).or_default();
         let released: Vec<_> = object.ended.iter().filter_map(|(by, clock)| Some((*by, clock.clone()?))).collect();
         let block = self.acting(actor);
-        let own = Party { block: block.number, is_narrow: how.scope == Scope::Cta };
+        let own = Endpoint { block: block.number, is_narrow: how.scope == Scope::Cta };
         let warp = &mut block.warps[usize::from(actor.warp)];
         let is_relaxed = how.ordering == Ordering::Relaxed;
         released.into_iter().for_each(|(by, clock)| warp.acquire_phase((by, own), actor.lanes, is_relaxed, clock));
@@ -95,7 +95,7 @@ impl HappensBefore {
             }
         }
         let object = self.objects.entry(key).or_default();
-        let party = Party { block, is_narrow: false };
+        let party = Endpoint { block, is_narrow: false };
         object.arrived.entry((object.phase, party)).or_default().join(&clock);
     }
 }
@@ -103,7 +103,7 @@ impl HappensBefore {
 impl Warp {
     /// Lanes see that a phase has ended to which the one party released `clock`, as the other one; `relaxed`, they know it behind their
     /// next fence.
-    fn acquire_phase(&mut self, (by, own): (Party, Party), lanes: LaneMask, relaxed: bool, clock: Arc<VectorClock>) {
+    fn acquire_phase(&mut self, (by, own): (Endpoint, Endpoint), lanes: LaneMask, relaxed: bool, clock: Arc<VectorClock>) {
         let scope = if by.block == own.block { Scope::Cta } else { Scope::Cluster };
         match (by.meets(own), relaxed) {
             (false, _) => self.missed.push((lanes, clock)),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::locations::Found;
+use super::locations::AcquireResult;
 use super::operation::Actor;
 use super::state::HappensBefore;
 use super::threads::Pending;
@@ -42,9 +42,11 @@ impl HappensBefore {
                 for found in self.locations.read(at, how.scope, block.number, cluster) {
                     let warp = &mut block.warps[usize::from(warp)];
                     match found {
-                        Found::Seen(_, _, clock) if acquires => warp.acquire(LaneMask::of(lane), &clock),
-                        Found::Seen(scope, sc, clock) => Pending { lanes: LaneMask::of(lane), scope, sc, clock }.add_to(&mut warp.pending),
-                        Found::Missed(clock) => warp.missed.push((LaneMask::of(lane), clock)),
+                        AcquireResult::Seen(_, _, clock) if acquires => warp.acquire(LaneMask::of(lane), &clock),
+                        AcquireResult::Seen(scope, sc, clock) => {
+                            Pending { lanes: LaneMask::of(lane), scope, sc, clock }.add_to(&mut warp.pending)
+                        }
+                        AcquireResult::Missed(clock) => warp.missed.push((LaneMask::of(lane), clock)),
                     }
                 }
             }

@@ -57,7 +57,7 @@ pub struct Warp {
     /// What only some of its lanes know.
     pub parts: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
     /// What each lane did for itself alone.
-    pub own: Option<Arc<Own>>,
+    pub own: Option<Arc<LaneState>>,
     /// When lanes closed groups: of `cp.async`, of bulk copies, of `wgmma`.
     pub commits: [Vec<(Tick, LaneMask)>; 3],
     /// Groups of `wgmma` closed so far.
@@ -87,14 +87,14 @@ pub struct Fenced {
 
 /// What a lane did for itself, which others learn of when it releases it.
 #[derive(Clone, Debug)]
-pub struct Own {
+pub struct LaneState {
     /// When it executed its last proxy fence for a kind of memory, plus one, by [`Fenceable`].
     pub fenced: [PerLane<Tick>; FENCEABLES],
     /// Asynchronous operations issued before these ticks have been waited for, by [`Group`].
     pub done: [PerLane<Tick>; GROUPS],
 }
 
-impl Default for Own {
+impl Default for LaneState {
     fn default() -> Self {
         Self { fenced: [[Tick::START; 32]; FENCEABLES], done: [[Tick::START; 32]; GROUPS] }
     }
@@ -112,7 +112,7 @@ pub struct Past {
     known: Option<Arc<VectorClock>>,
     parts: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
     pending: Vec<Pending>,
-    own: Option<Arc<Own>>,
+    own: Option<Arc<LaneState>>,
     /// When.
     tick: Tick,
 }
@@ -205,7 +205,7 @@ impl Block {
                 operation.block == self.number && (operation.tick < self.whole || operation.warp == warp && operation.tick < of.synced)
             }
             Agent::Group(group) if is_own => {
-                let done = |own: &Arc<Own>| groups_of(group, operation).any(|group| own.done[group as usize][lane] > operation.tick);
+                let done = |own: &Arc<LaneState>| groups_of(group, operation).any(|group| own.done[group as usize][lane] > operation.tick);
                 of.own.as_ref().is_some_and(done)
             }
             Agent::Group(_) | Agent::Copy(_) => false,
@@ -301,7 +301,7 @@ impl Warp {
     }
 }
 
-impl Own {
+impl LaneState {
     /// Tells what `lanes` did for themselves.
     fn tell(&self, known: &mut BlockClock, warp: u8, lanes: LaneMask, all: LaneMask) {
         known.fenced.iter_mut().zip(&self.fenced).for_each(|(known, fenced)| tell(known, fenced, warp, lanes, all));

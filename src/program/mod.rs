@@ -124,7 +124,7 @@ pub struct Program {
     /// Why the instructions that are not modelled are not, as shown to the user.
     pub unsupported: IdVec<UnsupportedId, String>,
     /// Multiplications and additions that are rounded once, in order of the additions.
-    pub joined: Vec<Joined>,
+    pub contracted: Vec<Contraction>,
     /// The texts all spans point into.
     pub sources_text: Sources,
 }
@@ -140,7 +140,7 @@ pub struct SharedAddresses {
 
 /// How the vendor's assembler makes one operation of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Join {
+pub enum ContractionKind {
     /// A product, or what is computed as one, and its addition or subtraction are rounded once (`fma`).
     Sum,
     /// A product and its multiplication by a power of two are rounded once.
@@ -151,9 +151,9 @@ pub enum Join {
 
 /// Two operations that the vendor's assembler makes one of: `taker` takes the operands of `given` in place of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Joined {
+pub struct Contraction {
     /// How they are joined.
-    pub how: Join,
+    pub how: ContractionKind,
     /// The second one: the addition, the scaling or the reciprocal.
     pub taker: Pc,
     /// The first one, whose result the other one does not take.
@@ -517,13 +517,13 @@ impl Program {
     }
 
     /// What the instruction at `taker` is joined with and takes the operands of, if it is.
-    pub fn joined_given(&self, taker: Pc) -> Option<Joined> {
-        let index = self.joined.binary_search_by_key(&taker, |joined| joined.taker).ok()?;
-        self.joined.get(index).copied()
+    pub fn contracted_given(&self, taker: Pc) -> Option<Contraction> {
+        let index = self.contracted.binary_search_by_key(&taker, |contracted| contracted.taker).ok()?;
+        self.contracted.get(index).copied()
     }
 
     /// The instructions that take the operands of the one at `given`, in order.
-    pub fn joined_takers(&self, given: Pc) -> impl Iterator<Item = Joined> {
-        self.joined.iter().filter(move |joined| joined.given == given).copied()
+    pub fn contracted_takers(&self, given: Pc) -> impl Iterator<Item = Contraction> {
+        self.contracted.iter().filter(move |contracted| contracted.given == given).copied()
     }
 }

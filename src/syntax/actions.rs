@@ -85,7 +85,7 @@ const FUNCTION_DIRECTIVES: [&str; 12] = [
 ];
 
 /// Why a statement that has the right shape is refused nevertheless.
-pub(super) type Refusal<'a> = ParseError<u32, Token<'a>, Box<Diagnostic>>;
+pub(super) type SyntaxError<'a> = ParseError<u32, Token<'a>, Box<Diagnostic>>;
 
 /// The file being read: what the grammar needs to make names and spans.
 #[derive(Clone, Copy)]
@@ -112,14 +112,14 @@ impl<'a> File<'a> {
         Expr { kind, span: self.span(start, end) }
     }
 
-    fn refuse(self, span: Span, message: impl Into<String>, help: &str) -> Refusal<'a> {
+    fn refuse(self, span: Span, message: impl Into<String>, help: &str) -> SyntaxError<'a> {
         ParseError::User { error: Box::new(Diagnostic::error("syntax", span, message).with_help(help)) }
     }
 }
 
 /// Directives.
 impl<'a> File<'a> {
-    pub fn version(self, start: u32, number: &str, end: u32) -> Result<Box<Item<'a>>, Refusal<'a>> {
+    pub fn version(self, start: u32, number: &str, end: u32) -> Result<Box<Item<'a>>, SyntaxError<'a>> {
         let span = self.span(start, end);
         let parts = number.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
         let (major, minor) = parts.ok_or_else(|| self.refuse(span, format!("'{number}' is not a version of PTX"), VERSION_HELP))?;
@@ -127,7 +127,7 @@ impl<'a> File<'a> {
     }
 
     /// A number that the tree keeps in 32 bits.
-    pub fn small(self, start: u32, number: Number, end: u32) -> Result<u32, Refusal<'a>> {
+    pub fn small(self, start: u32, number: Number, end: u32) -> Result<u32, SyntaxError<'a>> {
         u32::try_from(number.value)
             .map_err(|_| self.refuse(self.span(start, end), format!("{} is too large here", number.value), "the largest is 4294967295"))
     }
@@ -141,7 +141,7 @@ impl<'a> File<'a> {
         Box::new(Item::Section { name, text: self.slice(start, end), labels, span: self.span(start, end) })
     }
 
-    pub fn function_directive(self, name: Name<'a>, values: Vec<Expr<'a>>) -> Result<FunctionDirective<'a>, Refusal<'a>> {
+    pub fn function_directive(self, name: Name<'a>, values: Vec<Expr<'a>>) -> Result<FunctionDirective<'a>, SyntaxError<'a>> {
         if FUNCTION_DIRECTIVES.contains(&name.text) {
             return Ok(FunctionDirective { name, values, texts: Vec::new() });
         }
@@ -164,7 +164,7 @@ impl<'a> Loc<'a> {
         file: File<'a>,
         (function_word, function): (Name<'a>, (Name<'a>, u32)),
         (inlined_word, place): (Name<'a>, (u32, u32, u32)),
-    ) -> Result<Self, Refusal<'a>> {
+    ) -> Result<Self, SyntaxError<'a>> {
         for (word, wanted) in [(function_word, "function_name"), (inlined_word, "inlined_at")] {
             if word.text != wanted {
                 return Err(file.refuse(word.span, format!("expected '{wanted}', found '{}'", word.text), LOC_HELP));
@@ -201,7 +201,7 @@ impl<'a> File<'a> {
         vector: Option<Name<'a>>,
         ty: Name<'a>,
         pointer: Option<Pointer<'a>>,
-    ) -> Result<Box<VariableType<'a>>, Refusal<'a>> {
+    ) -> Result<Box<VariableType<'a>>, SyntaxError<'a>> {
         let mut result = VariableType { space, bank, align: None, attributes: Vec::new(), vector, ty, pointer };
         for part in layout {
             match part {
@@ -238,7 +238,7 @@ impl<'a> VariableType<'a> {
 
 /// Statements and operands of a body.
 impl<'a> File<'a> {
-    pub fn branch_targets(self, start: u32, targets: Vec<Target<'a>>, end: u32) -> Result<Box<Statement<'a>>, Refusal<'a>> {
+    pub fn branch_targets(self, start: u32, targets: Vec<Target<'a>>, end: u32) -> Result<Box<Statement<'a>>, SyntaxError<'a>> {
         if let Some(count) = targets.iter().find_map(|target| target.count.as_ref()) {
             return Err(self.refuse(count.span, "a range of labels is not supported", "write the labels one by one: 'L0, L1, L2'"));
         }
@@ -305,7 +305,7 @@ impl<'a> File<'a> {
     }
 
     /// A group inside an expression: it must hold one expression. Its span takes in the parentheses.
-    pub fn parenthesized(self, start: u32, operands: Vec<Operand<'a>>, end: u32) -> Result<Expr<'a>, Refusal<'a>> {
+    pub fn parenthesized(self, start: u32, operands: Vec<Operand<'a>>, end: u32) -> Result<Expr<'a>, SyntaxError<'a>> {
         let span = self.span(start, end);
         match expression_of(OperandKind::List(operands)) {
             Some(ExprKind::Name(name)) if name.contains('.') => {
@@ -316,7 +316,7 @@ impl<'a> File<'a> {
         }
     }
 
-    pub fn generic(self, start: u32, function: Name<'a>, inner: Expr<'a>, end: u32) -> Result<Expr<'a>, Refusal<'a>> {
+    pub fn generic(self, start: u32, function: Name<'a>, inner: Expr<'a>, end: u32) -> Result<Expr<'a>, SyntaxError<'a>> {
         if function.text == "generic" {
             return Ok(self.expr(start, ExprKind::Generic(Box::new(inner)), end));
         }
@@ -324,7 +324,7 @@ impl<'a> File<'a> {
         Err(self.refuse(function.span, message, "only 'generic(..)' and a mask such as '0xFF(..)' can; separate operands with ','"))
     }
 
-    pub fn cast(self, ty: Name<'a>) -> Result<Prefix, Refusal<'a>> {
+    pub fn cast(self, ty: Name<'a>) -> Result<Prefix, SyntaxError<'a>> {
         match ty.text {
             "s64" => Ok(Prefix::Cast { unsigned: false }),
             "u64" => Ok(Prefix::Cast { unsigned: true }),

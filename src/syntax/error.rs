@@ -3,8 +3,8 @@
 
 use lalrpop_util::ParseError;
 
-use super::actions::{File, Refusal};
-use super::lexer::{Mistake, Spanned, Token};
+use super::actions::{File, SyntaxError};
+use super::lexer::{LexError, Spanned, Token};
 use crate::base::{Diagnostic, Span};
 
 /// Words a person would use for a set of terminals of the grammar. Terminals are separated by spaces.
@@ -59,7 +59,7 @@ const TERMINALS: [(&str, &str); 6] = [
 
 /// The diagnostic for a statement that the parser refused; the last token before the place of the error ended at `previous_end`, and
 /// `next` is the token that begins the next statement, if the text goes on.
-pub(super) fn describe(file: File<'_>, previous_end: u32, next: Option<Spanned<'_>>, error: &Refusal<'_>) -> Diagnostic {
+pub(super) fn describe(file: File<'_>, previous_end: u32, next: Option<Spanned<'_>>, error: &SyntaxError<'_>) -> Diagnostic {
     match error {
         ParseError::User { error } => (**error).clone(),
         ParseError::UnrecognizedToken { token: (start, Token::Bad(mistake), end), .. } => {
@@ -84,30 +84,30 @@ pub(super) fn describe(file: File<'_>, previous_end: u32, next: Option<Spanned<'
 }
 
 /// The diagnostic for text that is no token.
-pub(super) fn describe_mistake(file: File<'_>, mistake: Mistake, span: Span) -> Diagnostic {
+pub(super) fn describe_mistake(file: File<'_>, mistake: LexError, span: Span) -> Diagnostic {
     let found = quote(file.slice(span.start, span.end));
     let (message, help) = match mistake {
-        Mistake::Character => (format!("{found} is not allowed here"), "outside of comments and strings PTX is written in ASCII"),
-        Mistake::Number => (
+        LexError::Character => (format!("{found} is not allowed here"), "outside of comments and strings PTX is written in ASCII"),
+        LexError::Number => (
             format!("{found} is not a number"),
             "an integer is written 10, 0x1F, 017 or 0b101, a bit pattern 0f3F800000 with 8 or 0d3FF0000000000000 with 16 digits",
         ),
-        Mistake::IntTooLarge => (format!("{found} does not fit 64 bits"), "the largest integer is 0xFFFFFFFFFFFFFFFF"),
-        Mistake::FloatTooLarge => (format!("{found} is beyond the range of '.f64'"), "infinity is written 0d7FF0000000000000"),
-        Mistake::OpenString => ("the string is not closed on its line".to_owned(), "close it with '\"'"),
-        Mistake::OpenComment => ("the comment is not closed".to_owned(), "close it with '*/'"),
-        Mistake::Preprocessor => ("preprocessor directives are not supported".to_owned(), "run a C preprocessor over the file first"),
-        Mistake::TooDeep => ("brackets are nested more than 256 deep".to_owned(), "split the statement"),
-        Mistake::TooLong => ("the expression has more than 256 operators".to_owned(), "split the expression, or work out parts of it"),
+        LexError::IntTooLarge => (format!("{found} does not fit 64 bits"), "the largest integer is 0xFFFFFFFFFFFFFFFF"),
+        LexError::FloatTooLarge => (format!("{found} is beyond the range of '.f64'"), "infinity is written 0d7FF0000000000000"),
+        LexError::OpenString => ("the string is not closed on its line".to_owned(), "close it with '\"'"),
+        LexError::OpenComment => ("the comment is not closed".to_owned(), "close it with '*/'"),
+        LexError::Preprocessor => ("preprocessor directives are not supported".to_owned(), "run a C preprocessor over the file first"),
+        LexError::TooDeep => ("brackets are nested more than 256 deep".to_owned(), "split the statement"),
+        LexError::TooLong => ("the expression has more than 256 operators".to_owned(), "split the expression, or work out parts of it"),
     };
     // What is not closed reaches to the end of the line or file; only its beginning is of interest.
-    let end = if matches!(mistake, Mistake::OpenString | Mistake::OpenComment) { span.start + 1 } else { span.end };
+    let end = if matches!(mistake, LexError::OpenString | LexError::OpenComment) { span.start + 1 } else { span.end };
     Diagnostic::error("syntax", Span { end, ..span }, message).with_help(help)
 }
 
 /// The unexpected token, if it seems that the statement before it just lacks its `;`: it stands on a new line and can begin a
 /// statement.
-pub(super) fn token_of_next_statement<'a>(file: File<'a>, previous_end: u32, error: &Refusal<'a>) -> Option<Spanned<'a>> {
+pub(super) fn token_of_next_statement<'a>(file: File<'a>, previous_end: u32, error: &SyntaxError<'a>) -> Option<Spanned<'a>> {
     let ParseError::UnrecognizedToken { token, expected } = error else { return None };
     let can_end = is_expected(expected, ";");
     let on_new_line = file.slice(previous_end, token.0).contains('\n');

@@ -21,7 +21,7 @@ pub(super) struct Number {
 
 /// Why text is not accepted, where the grammar cannot say it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Mistake {
+pub(super) enum LexError {
     /// A character that starts no token.
     #[default]
     Character,
@@ -46,7 +46,7 @@ pub(super) enum Mistake {
 /// A token of PTX (PTX ISA, "Syntax").
 #[derive(Logos, Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::duplicated_attributes, reason = "each `skip` has options of its own")]
-#[logos(error = Mistake)]
+#[logos(error = LexError)]
 #[logos(skip r"[ \t\r\n\x0c]+")]
 #[logos(skip(r"//[^\n]*", allow_greedy = true))]
 #[logos(skip r"/\*([^*]|\*+[^*/])*\*+/")]
@@ -79,11 +79,11 @@ pub(super) enum Token<'a> {
     #[regex(r"@@[dD][wW][aA][rR][fF][^\n]*", allow_greedy = true)]
     Dwarf(&'a str),
 
-    #[regex(r"[0-9][0-9a-zA-Z_$]*", |_| Mistake::Number, priority = 3)]
-    #[regex(r#""[^"\n]*"#, |_| Mistake::OpenString, priority = 1)]
-    #[regex(r"/\*([^*]|\*+[^*/])*\**", |_| Mistake::OpenComment)]
-    #[regex(r"#[^\n]*", |_| Mistake::Preprocessor, priority = 1, allow_greedy = true)]
-    Bad(Mistake),
+    #[regex(r"[0-9][0-9a-zA-Z_$]*", |_| LexError::Number, priority = 3)]
+    #[regex(r#""[^"\n]*"#, |_| LexError::OpenString, priority = 1)]
+    #[regex(r"/\*([^*]|\*+[^*/])*\**", |_| LexError::OpenComment)]
+    #[regex(r"#[^\n]*", |_| LexError::Preprocessor, priority = 1, allow_greedy = true)]
+    Bad(LexError),
 
     #[token("(")] LParen,
     #[token(")")] RParen,
@@ -178,8 +178,8 @@ impl<'a> Lexer<'a> {
         loop {
             self.ahead = self.read();
             match self.ahead {
-                Some((next, Token::Bad(Mistake::Character), next_end)) if next == end => end = next_end,
-                _ => return (start, Token::Bad(Mistake::Character), end),
+                Some((next, Token::Bad(LexError::Character), next_end)) if next == end => end = next_end,
+                _ => return (start, Token::Bad(LexError::Character), end),
             }
         }
     }
@@ -192,13 +192,13 @@ impl<'a> Iterator for Lexer<'a> {
     fn next(&mut self) -> Option<Spanned<'a>> {
         let token = self.ahead.take().or_else(|| self.read())?;
         match token {
-            (start, Token::Bad(Mistake::Character), end) => Some(self.join_bad_characters(start, end)),
+            (start, Token::Bad(LexError::Character), end) => Some(self.join_bad_characters(start, end)),
             other => Some(other),
         }
     }
 }
 
-fn integer<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<Number, Mistake> {
+fn integer<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<Number, LexError> {
     let text = lex.slice();
     let (digits, suffix) = match text.strip_suffix('U') {
         Some(digits) => (digits, true),
@@ -215,24 +215,24 @@ fn integer<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<Number, Mistake>
         // Of a number of 65 bits the low 64 count.
         Err(_) if matches!(radix, 10 | 16) => match u128::from_str_radix(digits, radix) {
             Ok(value) if value >> 65 == 0 => value as u64,
-            _ => return Err(Mistake::IntTooLarge),
+            _ => return Err(LexError::IntTooLarge),
         },
-        Err(_) => return Err(Mistake::IntTooLarge),
+        Err(_) => return Err(LexError::IntTooLarge),
     };
     Ok(Number { value, unsigned: suffix || i64::try_from(value).is_err() })
 }
 
-fn float32_bits<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<u32, Mistake> {
-    u32::from_str_radix(&lex.slice()[2..], 16).map_err(|_| Mistake::Number)
+fn float32_bits<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<u32, LexError> {
+    u32::from_str_radix(&lex.slice()[2..], 16).map_err(|_| LexError::Number)
 }
 
-fn float64_bits<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<u64, Mistake> {
-    u64::from_str_radix(&lex.slice()[2..], 16).map_err(|_| Mistake::Number)
+fn float64_bits<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<u64, LexError> {
+    u64::from_str_radix(&lex.slice()[2..], 16).map_err(|_| LexError::Number)
 }
 
-fn decimal<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<&'a str, Mistake> {
+fn decimal<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<&'a str, LexError> {
     match lex.slice().parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(lex.slice()),
-        _ => Err(Mistake::FloatTooLarge),
+        _ => Err(LexError::FloatTooLarge),
     }
 }

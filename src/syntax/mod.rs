@@ -33,7 +33,7 @@ lalrpop_util::lalrpop_mod!(
 use crate::base::{Diagnostic, SourceId, Span};
 use actions::File;
 use assemble::Assembler;
-use lexer::{Mistake, Token};
+use lexer::{LexError, Token};
 use problems::Problems;
 use statements::Statements;
 pub use words::{WordKind, words};
@@ -79,7 +79,7 @@ pub fn parse<'a>(source: SourceId, text: &'a str) -> (tree::Module<'a>, Vec<Diag
 fn recover<'a>(
     file: File<'a>,
     first: u32,
-    error: actions::Refusal<'a>,
+    error: actions::SyntaxError<'a>,
     statements: &mut Statements<'a>,
     assembler: &mut Assembler<'a>,
     problems: &mut Problems,
@@ -92,7 +92,7 @@ fn recover<'a>(
         Some(token) => statements.unread(token),
         None => {
             if let Some((start, end)) = statements.skip_rest() {
-                problems.add(error::describe_mistake(file, Mistake::OpenComment, file.span(start, end)));
+                problems.add(error::describe_mistake(file, LexError::OpenComment, file.span(start, end)));
             }
         }
     }

@@ -10,7 +10,7 @@
 //! - behind a string that is not closed on its line, because the `;` will be in it;
 //! - where the few directives that have no `;` (`.version 9.0`) can go no further.
 
-use super::lexer::{Lexer, Mistake, Spanned, Token};
+use super::lexer::{LexError, Lexer, Spanned, Token};
 
 /// How deep brackets of one statement, and scopes of one function, may nest. Trees are walked by recursion.
 pub(super) const MAX_DEPTH: u32 = 256;
@@ -100,7 +100,7 @@ impl<'a> Statements<'a> {
     pub(super) fn skip_rest(&mut self) -> Option<(u32, u32)> {
         let mut open_comment = None;
         for (start, token, end) in self {
-            if token == Token::Bad(Mistake::OpenComment) {
+            if token == Token::Bad(LexError::OpenComment) {
                 open_comment = Some((start, end));
             }
         }
@@ -143,11 +143,11 @@ impl<'a> Statements<'a> {
 
     fn place(&mut self, token: Token<'a>) -> Place {
         if self.count == 0 {
-            let is_whole = matches!(token, Token::Semi | Token::Dwarf(_) | Token::Bad(Mistake::Preprocessor));
+            let is_whole = matches!(token, Token::Semi | Token::Dwarf(_) | Token::Bad(LexError::Preprocessor));
             return if is_whole { Place::Last } else { Place::Inside };
         }
         match token {
-            Token::Bad(Mistake::OpenString) => Place::Last,
+            Token::Bad(LexError::OpenString) => Place::Last,
             Token::LBrace => self.place_open_brace(),
             Token::RBrace => self.place_close_brace(),
             Token::Semi if self.kind == Kind::Head && matches!(self.previous, Token::Str(_)) => Place::Inside,
@@ -212,9 +212,9 @@ impl<'a> Statements<'a> {
             _ => return token,
         }
         if self.depth > MAX_DEPTH {
-            Token::Bad(Mistake::TooDeep)
+            Token::Bad(LexError::TooDeep)
         } else if self.operators > MAX_OPERATORS {
-            Token::Bad(Mistake::TooLong)
+            Token::Bad(LexError::TooLong)
         } else {
             token
         }
@@ -256,7 +256,7 @@ fn only_begins(token: Token<'_>) -> bool {
             token,
             Token::At
                 | Token::Dwarf(_)
-                | Token::Bad(Mistake::Preprocessor)
+                | Token::Bad(LexError::Preprocessor)
                 | Token::Version
                 | Token::Target
                 | Token::AddressSize

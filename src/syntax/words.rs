@@ -64,7 +64,7 @@ fn gap(line: &str, between: Range<usize>, words: &mut Vec<(Range<usize>, WordKin
 mod tests {
     use super::{WordKind, words};
 
-    fn told(line: &str) -> Vec<(&str, WordKind)> {
+    fn described(line: &str) -> Vec<(&str, WordKind)> {
         words(line).into_iter().map(|(range, kind)| (&line[range], kind)).filter(|(_, kind)| *kind != WordKind::Sign).collect()
     }
 
@@ -72,11 +72,11 @@ mod tests {
     fn words_of_an_instruction() {
         use WordKind::{Comment, Name, Number, Opcode, Register};
         assert_eq!(
-            told("L: @!%p1 bra.uni $L2; // away"),
+            described("L: @!%p1 bra.uni $L2; // away"),
             [("L", Name), ("%p1", Register), ("bra.uni", Opcode), ("$L2", Name), ("// away", Comment)]
         );
         assert_eq!(
-            told("\tmad.lo.s32 %r1, %tid.x, 0x10, value;"),
+            described("\tmad.lo.s32 %r1, %tid.x, 0x10, value;"),
             [("mad.lo.s32", Opcode), ("%r1", Register), ("%tid.x", Register), ("0x10", Number), ("value", Name)]
         );
     }
@@ -84,6 +84,6 @@ mod tests {
     #[test]
     fn words_of_a_declaration() {
         use WordKind::{Directive, Name, Number};
-        assert_eq!(told(".reg .b32 x<4>;"), [(".reg", Directive), (".b32", Directive), ("x", Name), ("4", Number)]);
+        assert_eq!(described(".reg .b32 x<4>;"), [(".reg", Directive), (".b32", Directive), ("x", Name), ("4", Number)]);
     }
 }

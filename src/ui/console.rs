@@ -1,6 +1,6 @@
 //! One command after the other: executes a line, writes what came of it, and does what follows from it.
 //!
-//! The prompt and scripts differ in where lines come from and whom to ask ([`Front`]); all else is here, so that a command does and
+//! The prompt and scripts differ in where lines come from and whom to ask ([`Frontend`]); all else is here, so that a command does and
 //! says the same in both.
 
 use std::collections::VecDeque;
@@ -15,9 +15,9 @@ use super::output::Output;
 use super::provoke;
 use super::script::{Reading, Script};
 use super::text;
-use crate::command::{CommandError, Context, Desk, LayoutRequest, Outcome, execute, says_nothing};
+use crate::command::{CommandError, CommandState, Context, LayoutRequest, Outcome, execute, says_nothing};
 use crate::debug::findings::{FindingText, Severity};
-use crate::debug::session::{Pace, Session};
+use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::{Reason, Stop};
 
 /// Scripts that execute scripts: no deeper than this.
@@ -29,7 +29,7 @@ pub const PROMPT: &str = "(ptxdbg) ";
 pub struct Console {
     /// Locked while a command is executed, and not while a question is asked.
     session: Arc<Mutex<Session>>,
-    desk: Desk,
+    state: CommandState,
     /// Questions are answered with yes.
     yes: bool,
     /// Whether the kernel was seen to do something wrong.
@@ -39,13 +39,13 @@ pub struct Console {
 }
 
 /// Where lines come from.
-pub trait Front {
+pub trait Frontend {
     /// The next line of a command that takes several, or why it is none; nothing at the end.
     fn more(&mut self, prompt: &str, out: &mut dyn Write) -> io::Result<Option<Result<String, BadLine>>>;
     /// The answer to a question; none if there is nobody to ask.
     fn confirm(&mut self, question: &str, out: &mut dyn Write) -> io::Result<Option<bool>>;
     /// Asked while the kernel runs.
-    fn pace(&mut self) -> Box<dyn Pace>;
+    fn interrupt(&mut self) -> Box<dyn InterruptCheck>;
     /// Changes the layout of the screen, or saves it; what there is to say.
     fn layout(&mut self, _: &LayoutRequest) -> Result<String, CommandError> {
         Err(no_screen())
@@ -82,7 +82,7 @@ pub struct Failed {
 impl Console {
     /// A console about a session; with `yes`, questions are answered with yes.
     pub fn new(session: Session, yes: bool) -> Self {
-        Self { session: Arc::new(Mutex::new(session)), desk: Desk::default(), yes, wrong: false, depth: 0 }
+        Self { session: Arc::new(Mutex::new(session)), state: CommandState::default(), yes, wrong: false, depth: 0 }
     }
 
     /// The session.
@@ -97,14 +97,14 @@ impl Console {
 
     /// What an empty line stands for now.
     pub fn repeated(&self) -> Option<&str> {
-        self.desk.again.as_deref()
+        self.state.again.as_deref()
     }
 
     /// Executes a line, and the commands of the breakpoints that it stops at.
     ///
     /// # Errors
     /// Nothing can be written any more.
-    pub fn line(&mut self, line: &str, front: &mut dyn Front, out: &mut dyn Output) -> io::Result<Flow> {
+    pub fn line(&mut self, line: &str, frontend: &mut dyn Frontend, out: &mut dyn Output) -> io::Result<Flow> {
         let mut pending = VecDeque::from([line.to_string()]);
         while let Some(line) = pending.pop_front() {
             if says_nothing(&line) {
@@ -112,7 +112,7 @@ impl Console {
             }
             let written = self.session().printed();
             let commands = self.breakpoint_commands();
-            let outcome = match self.confirmed(&line, front, out)? {
+            let outcome = match self.confirmed(&line, frontend, out)? {
                 Ok(outcome) => outcome,
                 Err(error) => return Ok(Flow::Failed(Failed { line, error, place: None })),
             };
@@ -127,15 +127,15 @@ impl Console {
                     out.printed(&self.session().printed_since(written))?;
                     self.stopped(&stop, pending.len() < lines, out)?;
                 }
-                Outcome::Collect(numbers) => match collect(&mut pending, front, out)? {
+                Outcome::Collect(numbers) => match collect(&mut pending, frontend, out)? {
                     Ok(lines) => self.give_commands(&numbers, &lines),
                     Err(bad) => return Ok(Flow::Failed(bad.into())),
                 },
-                Outcome::Layout(request) => match front.layout(&request) {
+                Outcome::Layout(request) => match frontend.layout(&request) {
                     Ok(text) => out.write_all(text.as_bytes())?,
                     Err(error) => return Ok(Flow::Failed(Failed { line, error, place: None })),
                 },
-                Outcome::Source(path) => match self.source(&path, front, out)? {
+                Outcome::Source(path) => match self.source(&path, frontend, out)? {
                     Flow::On => {}
                     other => return Ok(other),
                 },
@@ -147,13 +147,13 @@ impl Console {
     }
 
     /// Executes a line; what it asks is answered.
-    fn confirmed(&mut self, line: &str, front: &mut dyn Front, out: &mut dyn Write) -> io::Result<Result<Outcome, CommandError>> {
-        let question = match self.execute(line, front, self.yes) {
+    fn confirmed(&mut self, line: &str, frontend: &mut dyn Frontend, out: &mut dyn Write) -> io::Result<Result<Outcome, CommandError>> {
+        let question = match self.execute(line, frontend, self.yes) {
             Ok(Outcome::Ask(question)) => question,
             done => return Ok(done),
         };
-        match front.confirm(&question, out)? {
-            Some(true) => Ok(self.execute(line, front, true)),
+        match frontend.confirm(&question, out)? {
+            Some(true) => Ok(self.execute(line, frontend, true)),
             Some(false) => Ok(Ok(Outcome::Nothing)),
             None => {
                 Ok(Err(CommandError::new(question)
@@ -162,12 +162,12 @@ impl Console {
         }
     }
 
-    fn execute(&mut self, line: &str, front: &mut dyn Front, confirmed: bool) -> Result<Outcome, CommandError> {
-        let mut pace = front.pace();
+    fn execute(&mut self, line: &str, frontend: &mut dyn Frontend, confirmed: bool) -> Result<Outcome, CommandError> {
+        let mut interrupt = frontend.interrupt();
         let mut session = locked(&self.session);
         #[cfg(debug_assertions)]
         provoke::end_at(line);
-        execute(line, &mut Context { session: &mut session, desk: &mut self.desk, pace: &mut *pace, confirmed })
+        execute(line, &mut Context { session: &mut session, state: &mut self.state, interrupt: &mut *interrupt, confirmed })
     }
 
     /// Writes a stop and what is displayed at stops, unless its commands begin with `silent`.
@@ -202,7 +202,7 @@ impl Console {
     }
 
     /// Executes the commands of a file.
-    fn source(&mut self, path: &Path, front: &mut dyn Front, out: &mut dyn Output) -> io::Result<Flow> {
+    fn source(&mut self, path: &Path, frontend: &mut dyn Frontend, out: &mut dyn Output) -> io::Result<Flow> {
         if self.depth == SOURCE_DEPTH_MAX {
             let error = CommandError::new(format!("{}: scripts execute each other more than {SOURCE_DEPTH_MAX} deep", path.display()));
             return Ok(Flow::Failed(Failed { line: String::new(), error, place: None }));
@@ -212,7 +212,7 @@ impl Console {
             Err(message) => return Ok(Flow::Failed(Failed { line: String::new(), error: CommandError::new(message), place: None })),
         };
         self.depth += 1;
-        let flow = self.script(&mut script, Some(front), out);
+        let flow = self.script(&mut script, Some(frontend), out);
         self.depth -= 1;
         flow
     }
@@ -221,7 +221,7 @@ impl Console {
     ///
     /// # Errors
     /// Nothing can be written any more.
-    pub fn script(&mut self, script: &mut Script, mut asked: Option<&mut dyn Front>, out: &mut dyn Output) -> io::Result<Flow> {
+    pub fn script(&mut self, script: &mut Script, mut asked: Option<&mut dyn Frontend>, out: &mut dyn Output) -> io::Result<Flow> {
         while let Some(line) = script.next_line() {
             let line = match line {
                 Ok(line) => line,
@@ -231,7 +231,7 @@ impl Console {
                 }
             };
             script.echo(PROMPT, &line, out)?;
-            let asked = asked.as_mut().map(|front| &mut **front as &mut dyn Front);
+            let asked = asked.as_mut().map(|frontend| &mut **frontend as &mut dyn Frontend);
             match self.line(&line, &mut Reading { script, asked }, out)? {
                 Flow::On if interrupt::pressed() => return Ok(Flow::Interrupted),
                 Flow::On => {}
@@ -256,11 +256,11 @@ impl From<BadLine> for Failed {
 
 /// The lines up to the `end` that belongs to them: of the commands that are being executed, or else of the front. If one of them is no
 /// text, they are read to the end all the same.
-fn collect(pending: &mut VecDeque<String>, front: &mut dyn Front, out: &mut dyn Write) -> io::Result<Result<Vec<String>, BadLine>> {
+fn collect(pending: &mut VecDeque<String>, frontend: &mut dyn Frontend, out: &mut dyn Write) -> io::Result<Result<Vec<String>, BadLine>> {
     let mut lines = Vec::new();
     let (mut depth, mut first_bad) = (0, None);
     loop {
-        let next = pending.pop_front().map_or_else(|| front.more(">", out), |line| Ok(Some(Ok(line))))?;
+        let next = pending.pop_front().map_or_else(|| frontend.more(">", out), |line| Ok(Some(Ok(line))))?;
         let line = match next {
             None => return Ok(first_bad.map_or(Ok(lines), Err)),
             Some(Ok(line)) => line.trim().to_string(),

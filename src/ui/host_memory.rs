@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use crate::debug::bytes_in_words;
+use crate::debug::format_bytes;
 
 /// What is to be said at the start if the host has less memory than the simulated state may take; nothing if it has enough, or does not
 /// say how much it has.
 pub fn note(limit: u64) -> Option<String> {
     let host = host_bytes(&read("/proc/meminfo"), &read("/sys/fs/cgroup/memory.max"))?;
     (host < limit).then(|| {
-        let (host, limit) = (bytes_in_words(host), bytes_in_words(limit));
+        let (host, limit) = (format_bytes(host), format_bytes(limit));
         format!("this machine has {host} of memory, less than the {limit} that a run may take: --memory-limit lowers that\n")
     })
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use signal_hook::consts::SIGINT;
 
-use crate::debug::session::{Pace, Session};
+use crate::debug::session::{InterruptCheck, Session};
 
 /// Whether it was pressed; none until somebody listens.
 static PRESSED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
@@ -54,8 +54,8 @@ fn set(value: bool) {
 /// Runs until Ctrl-C is pressed.
 pub struct UntilInterrupted;
 
-impl Pace for UntilInterrupted {
-    fn go_on(&mut self, _: &Session) -> bool {
+impl InterruptCheck for UntilInterrupted {
+    fn should_continue(&mut self, _: &Session) -> bool {
         !pressed()
     }
 }

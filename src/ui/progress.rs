@@ -36,7 +36,7 @@ impl Reports {
     }
 
     /// Time that passed while the process was stopped does not count.
-    fn look(&mut self, now: Instant) {
+    fn context(&mut self, now: Instant) {
         let passed = now - self.looked;
         if passed > STOPPED {
             self.begun += passed;
@@ -47,7 +47,7 @@ impl Reports {
     /// What there is to say now, if it is time to.
     pub fn due(&mut self, progress: Progress) -> Option<String> {
         let now = Instant::now();
-        self.look(now);
+        self.context(now);
         let first = *self.first.get_or_insert(progress.time);
         let elapsed = now - self.begun;
         if elapsed < PATIENCE || self.said.is_some_and(|said| now - said < INTERVAL) {
@@ -75,11 +75,11 @@ mod tests {
         let mut reports = Reports::new();
         let begun = reports.begun;
         let after = |millis| begun + Duration::from_millis(millis);
-        reports.look(after(500));
+        reports.context(after(500));
         assert_eq!(reports.begun, begun);
-        reports.look(after(60_500));
+        reports.context(after(60_500));
         assert_eq!(reports.begun, after(60_000));
-        reports.look(after(60_900));
+        reports.context(after(60_900));
         assert_eq!(after(60_900) - reports.begun, Duration::from_millis(900));
     }
 }

@@ -5,11 +5,11 @@ use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 use super::bad_line::{BadLine, text_of};
-use super::console::{Front, no_screen};
+use super::console::{Frontend, no_screen};
 use super::interrupt::UntilInterrupted;
 use crate::base::read_bounded;
 use crate::command::{CommandError, LayoutRequest};
-use crate::debug::session::Pace;
+use crate::debug::session::InterruptCheck;
 
 /// Bytes of a file of commands at most.
 const BYTES_MAX: u64 = 64 << 20;
@@ -109,10 +109,10 @@ pub struct Reading<'a> {
     /// The script.
     pub script: &'a mut Script,
     /// Whom to ask; none if there is nobody.
-    pub asked: Option<&'a mut dyn Front>,
+    pub asked: Option<&'a mut dyn Frontend>,
 }
 
-impl Front for Reading<'_> {
+impl Frontend for Reading<'_> {
     fn more(&mut self, prompt: &str, out: &mut dyn Write) -> io::Result<Option<Result<String, BadLine>>> {
         let line = self.script.next_line();
         if let Some(Ok(line) | Err(BadLine { line, .. })) = &line {
@@ -125,9 +125,9 @@ impl Front for Reading<'_> {
         self.asked.as_mut().map_or(Ok(None), |asked| asked.confirm(question, out))
     }
 
-    fn pace(&mut self) -> Box<dyn Pace> {
+    fn interrupt(&mut self) -> Box<dyn InterruptCheck> {
         match &mut self.asked {
-            Some(asked) => asked.pace(),
+            Some(asked) => asked.interrupt(),
             None => Box::new(UntilInterrupted),
         }
     }

@@ -4,9 +4,9 @@
 
 use std::path::Path;
 
-use ptxdbg::command::{Context, Desk, execute};
+use ptxdbg::command::{CommandState, Context, execute};
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::session::{Session, Unhurried};
+use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::view::{self, StageState};
 use ptxdbg::debug::{CopyPolicy, LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::ui::text::asynchronous::transaction_bytes;
@@ -21,9 +21,9 @@ fn session(fixture: &str, copies: CopyPolicy, lines: &[&str]) -> Session {
 }
 
 fn type_lines(session: &mut Session, lines: &[&str]) {
-    let mut desk = Desk::default();
+    let mut state = CommandState::default();
     for line in lines {
-        let mut context = Context { session, desk: &mut desk, pace: &mut Unhurried, confirmed: true };
+        let mut context = Context { session, state: &mut state, interrupt: &mut NeverInterrupt, confirmed: true };
         execute(line, &mut context).unwrap_or_else(|error| panic!("{line}: {}", error.message));
     }
 }
@@ -59,8 +59,8 @@ fn the_stage_that_hangs_is_never_full() {
     for policy in POLICIES {
         let session = session("debug/ring.ron", policy, &["continue"]);
         let stages = view::pipeline(&session).unwrap().stages;
-        let told: Vec<_> = stages.iter().map(|stage| (stage.name.as_str(), stage.empty.as_deref(), stage.never_full)).collect();
-        assert_eq!(told, [("full[0]", Some("empty[0]"), false), ("full[1]", Some("empty[1]"), true)], "{policy:?}");
+        let described: Vec<_> = stages.iter().map(|stage| (stage.name.as_str(), stage.empty.as_deref(), stage.never_full)).collect();
+        assert_eq!(described, [("full[0]", Some("empty[0]"), false), ("full[1]", Some("empty[1]"), true)], "{policy:?}");
         // Tiles 0, 2 and 4 go to stage 0, tiles 1 and 3 to stage 1.
         let fills = |index: usize| stages[index].spans.iter().filter(|span| span.state == StageState::Fill).count();
         assert_eq!((fills(0), fills(1)), (3, 2), "{policy:?}");
@@ -79,7 +79,7 @@ fn what_is_missing_is_told_under_every_policy() {
             "{policy:?}"
         );
         assert_eq!(
-            full.waiters.iter().map(|each| (each.who.in_words(), each.parity)).collect::<Vec<_>>(),
+            full.waiters.iter().map(|each| (each.who.describe(), each.parity)).collect::<Vec<_>>(),
             [("warps 1-3".to_string(), Some(1))]
         );
         let empty = views.iter().find(|each| each.name == "empty[1]").unwrap();

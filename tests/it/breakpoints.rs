@@ -12,7 +12,7 @@ use ptxdbg::debug::breakpoints::{
     opcode, plain_name,
 };
 use ptxdbg::debug::open::{open, read_module};
-use ptxdbg::debug::session::{Session, Unhurried};
+use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::stop::{Direction, Goal, Reason, Stop};
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::program::{Pc, Program};
@@ -289,7 +289,7 @@ fn stop_at(session: &mut Session, place: &str, condition: &str) -> Stop {
     let pcs = resolve(session.program(), place, None).unwrap().0;
     let condition = Some(Condition::parse(condition).unwrap());
     session.breakpoints.add(Breakpoint { condition, ..Breakpoint::new(Trigger::Code(pcs), place) });
-    session.resume(&Goal::Continue, Direction::Forward, &mut Unhurried).unwrap()
+    session.resume(&Goal::Continue, Direction::Forward, &mut NeverInterrupt).unwrap()
 }
 
 /// Lane 26 starts with 27, and is the first that comes to the odd branch with it.
@@ -301,9 +301,9 @@ fn conditions_choose_the_thread() {
     assert_eq!((stop.focus.block, stop.focus.warp, stop.focus.lane), ([0, 0, 0], 0, 26));
     assert_eq!(session.breakpoints.get(1).unwrap().hits, 1);
     // 54 / 2 is the only other way to 27: thread 53 is lane 21 of block 1.
-    let stop = session.resume(&Goal::Continue, Direction::Forward, &mut Unhurried).unwrap();
+    let stop = session.resume(&Goal::Continue, Direction::Forward, &mut NeverInterrupt).unwrap();
     assert_eq!((stop.focus.block, stop.focus.lane), ([1, 0, 0], 21));
-    let stop = session.resume(&Goal::Continue, Direction::Forward, &mut Unhurried).unwrap();
+    let stop = session.resume(&Goal::Continue, Direction::Forward, &mut NeverInterrupt).unwrap();
     assert!(matches!(stop.reasons.as_slice(), [Reason::Ended]), "{:?}", stop.reasons);
 }
 

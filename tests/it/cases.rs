@@ -92,8 +92,8 @@ fn words(machine: &Machine) -> Vec<u32> {
 
 /// Why findings are not what a verdict says, if they are not.
 fn wrong_findings(found: &[Finding], verdict: &str) -> Option<String> {
-    let told: Vec<(&str, &str)> = found.iter().map(|finding| (finding.id.word(), finding.id.severity().word())).collect();
-    let mut rest = told.clone();
+    let described: Vec<(&str, &str)> = found.iter().map(|finding| (finding.id.word(), finding.id.severity().word())).collect();
+    let mut rest = described.clone();
     for wanted in verdict.split(',').map(str::trim).filter(|wanted| *wanted != "clean") {
         let cells: Vec<&str> = wanted.split_whitespace().collect();
         let [id, severity, how @ ..] = &cells[..] else { panic!("'{wanted}' is no finding") };
@@ -101,10 +101,10 @@ fn wrong_findings(found: &[Finding], verdict: &str) -> Option<String> {
         rest.retain(|(word, of)| !((*id == "*" || word == id) && of == severity));
         let count = before - rest.len();
         if count == 0 && how != ["maybe"] || count > 1 && how == ["once"] {
-            return Some(format!("{told:?}, expected {wanted}"));
+            return Some(format!("{described:?}, expected {wanted}"));
         }
     }
-    (!rest.is_empty()).then(|| format!("{told:?}, expected {verdict}"))
+    (!rest.is_empty()).then(|| format!("{described:?}, expected {verdict}"))
 }
 
 /// Why the last buffer does not hold what it must, if it does not.

@@ -249,10 +249,10 @@ proptest! {
             }).collect();
             prop_assert_eq!(flow.idom(*block), nearest(&dominators, dominates));
             let ends = can_end(&flow, *block, None);
-            let meetings: Vec<BlockId> = blocks.iter().copied().filter(|other| {
+            let reconvergences: Vec<BlockId> = blocks.iter().copied().filter(|other| {
                 other != block && ends && can_end(&flow, *other, None) && post_dominates(*other, *block)
             }).collect();
-            prop_assert_eq!(flow.ipdom(*block), nearest(&meetings, post_dominates));
+            prop_assert_eq!(flow.ipdom(*block), nearest(&reconvergences, post_dominates));
         }
     }
 

@@ -73,16 +73,16 @@ fn problems_of(file: &Path) -> Vec<String> {
         let how = format!("{name}, {:?} {:?}", options.schedule, options.copies);
         let (bug, ok) = (findings(&opened, 0, &options), findings(&opened, 1, &options));
         if bug.len() != 1 || bug[0].id.word() != wanted || !line(&bug[0]).contains(&here) {
-            problems.push(format!("{how}: {:?}, expected {wanted} on line {here}", told(&bug)));
+            problems.push(format!("{how}: {:?}, expected {wanted} on line {here}", described(&bug)));
         }
         if !ok.is_empty() {
-            problems.push(format!("{how}: the right kernel: {:?}", told(&ok)));
+            problems.push(format!("{how}: the right kernel: {:?}", described(&ok)));
         }
     }
     problems
 }
 
-fn told(findings: &[Finding]) -> Vec<String> {
+fn described(findings: &[Finding]) -> Vec<String> {
     findings.iter().map(|finding| format!("{}: {}", finding.id.word(), finding.why)).collect()
 }
 
@@ -95,7 +95,9 @@ fn right_programs_are_found_right() {
         let is_right = |case: &usize| opened.plan.cases[*case].launches.iter().all(|launch| launch.findings.is_none());
         for case in (0..opened.plan.cases.len()).filter(is_right) {
             let found = findings(&opened, case, &RunOptions::default());
-            wrong.extend(told(&found).into_iter().map(|told| format!("{} {}: {told}", file.display(), opened.plan.cases[case].name)));
+            wrong.extend(
+                described(&found).into_iter().map(|described| format!("{} {}: {described}", file.display(), opened.plan.cases[case].name)),
+            );
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -12,7 +12,7 @@ fn error(line: &str) -> CommandError {
 }
 
 /// The message, the text that it is about, and the help.
-fn told(line: &str) -> (String, String, String) {
+fn described(line: &str) -> (String, String, String) {
     let CommandError { message, span, help } = error(line);
     (message, span.map_or(String::new(), |span| line[span].to_string()), help.unwrap_or_default())
 }
@@ -118,29 +118,29 @@ fn a_prefix_of_one_command_stands_for_it() {
 
 #[test]
 fn a_wrong_name_says_what_there_is() {
-    assert_eq!(told("stp 3"), ("there is no command 'stp'".into(), "stp".into(), "did you mean 'step'?".into()));
-    assert_eq!(told("frobnicate"), ("there is no command 'frobnicate'".into(), "frobnicate".into(), "help lists the commands".into()));
-    assert_eq!(told("reverse-s"), ("'reverse-s' is ambiguous: reverse-step, reverse-stepi".into(), "reverse-s".into(), String::new()));
-    assert_eq!(told("info makrs"), ("there is no command 'info makrs'".into(), "makrs".into(), "did you mean 'marks'?".into()));
-    assert_eq!(told("%r1"), ("expected a command".into(), "%r1".into(), "help lists them".into()));
+    assert_eq!(described("stp 3"), ("there is no command 'stp'".into(), "stp".into(), "did you mean 'step'?".into()));
+    assert_eq!(described("frobnicate"), ("there is no command 'frobnicate'".into(), "frobnicate".into(), "help lists the commands".into()));
+    assert_eq!(described("reverse-s"), ("'reverse-s' is ambiguous: reverse-step, reverse-stepi".into(), "reverse-s".into(), String::new()));
+    assert_eq!(described("info makrs"), ("there is no command 'info makrs'".into(), "makrs".into(), "did you mean 'marks'?".into()));
+    assert_eq!(described("%r1"), ("expected a command".into(), "%r1".into(), "help lists them".into()));
 }
 
 #[test]
 fn a_wrong_argument_says_what_was_expected_and_where() {
     let usage = |line: &str| format!("usage: {line}");
-    assert_eq!(told("continue 0").0, "expected a number from 1, not '0'");
-    assert_eq!(told("stepi lane x").1, "x");
-    assert_eq!(told("ignore 1"), ("expected a number".into(), String::new(), usage("ignore N COUNT")));
+    assert_eq!(described("continue 0").0, "expected a number from 1, not '0'");
+    assert_eq!(described("stepi lane x").1, "x");
+    assert_eq!(described("ignore 1"), ("expected a number".into(), String::new(), usage("ignore N COUNT")));
     assert_eq!(error("ignore 1  ").column("ignore 1  "), Some(9));
-    assert_eq!(told("ignore 1 two"), ("expected a number, not 'two'".into(), "two".into(), String::new()));
-    assert_eq!(told("run fast"), ("run takes no argument".into(), "fast".into(), usage("run")));
-    assert_eq!(told("goto 1 2"), ("'2' is not expected here".into(), "2".into(), usage("goto TICK")));
-    assert_eq!(told("break 3 if"), ("expected an expression after 'if'".into(), String::new(), String::new()));
-    assert_eq!(told("run/x"), ("run takes no format".into(), "/x".into(), usage("run")));
-    assert_eq!(told("stepi thread").0, "expected lane, warp, block or grid or a number from 1, not 'thread'");
-    assert_eq!(told("step 2 3").0, "'3' is not expected here");
-    assert_eq!(told("undisplay 3-1").0, "'3-1' is not a range of at most 10000 numbers");
-    assert_eq!(told("delete 1-"), ("expected numbers such as 1 3-5, not '1-'".into(), "1-".into(), usage("delete [N]")));
+    assert_eq!(described("ignore 1 two"), ("expected a number, not 'two'".into(), "two".into(), String::new()));
+    assert_eq!(described("run fast"), ("run takes no argument".into(), "fast".into(), usage("run")));
+    assert_eq!(described("goto 1 2"), ("'2' is not expected here".into(), "2".into(), usage("goto TICK")));
+    assert_eq!(described("break 3 if"), ("expected an expression after 'if'".into(), String::new(), String::new()));
+    assert_eq!(described("run/x"), ("run takes no format".into(), "/x".into(), usage("run")));
+    assert_eq!(described("stepi thread").0, "expected lane, warp, block or grid or a number from 1, not 'thread'");
+    assert_eq!(described("step 2 3").0, "'3' is not expected here");
+    assert_eq!(described("undisplay 3-1").0, "'3-1' is not a range of at most 10000 numbers");
+    assert_eq!(described("delete 1-"), ("expected numbers such as 1 3-5, not '1-'".into(), "1-".into(), usage("delete [N]")));
 }
 
 #[test]

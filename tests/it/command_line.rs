@@ -98,9 +98,9 @@ fn a_batch_run_compares_what_its_launch_file_expects() {
     let mismatch = "out[2] = 2, expected 5; last written by block (0,0,0) thread (2,0,0) at expecting.ptx:";
     assert_eq!((status, err.as_str()), (1, ""), "{out}");
     assert!(out.contains(&format!("\nFAIL smallest: {mismatch}")), "{out}");
-    let told: Vec<&str> = out.lines().filter(|line| line.starts_with("FAIL ")).collect();
+    let described: Vec<&str> = out.lines().filter(|line| line.starts_with("FAIL ")).collect();
     let verified = report(&["--verify", "-l", &wrong]).1;
-    assert_eq!(told, verified.lines().filter(|line| line.starts_with("FAIL ")).collect::<Vec<_>>());
+    assert_eq!(described, verified.lines().filter(|line| line.starts_with("FAIL ")).collect::<Vec<_>>());
     let json = ptxdbg(&["--batch", "--format", "json", "-l", &wrong]);
     assert_eq!(json.0, 1);
     let comparison = r#""compared":true,"failures":[{"element":"out[2]","expected":"5","kind":"mismatch","#;
@@ -153,8 +153,8 @@ fn a_launch_that_is_saved_by_redirection_is_a_launch_file() {
     let beside = Path::new(&kernel).with_extension("ron");
     let mut command = Command::new(env!("CARGO_BIN_EXE_ptxdbg"));
     let run = command.args(["--batch", &kernel]).stdout(std::fs::File::create(&beside).unwrap()).output().unwrap();
-    let told = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert!(run.status.success() && told.contains("a: grid (1,1,1), block (32,1,1): "), "{told}");
+    let described = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(run.status.success() && described.contains("a: grid (1,1,1), block (32,1,1): "), "{described}");
     let again = report(&["--batch", &kernel]);
     assert_eq!((again.0, again.2.as_str()), (0, ""), "{}", again.1);
     let saved = std::fs::read_to_string(&beside).unwrap();

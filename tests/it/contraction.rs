@@ -286,8 +286,8 @@ fn what_was_joined_is_listed() {
     let (program, _) = ptxdbg::sema::load(&mut ptxdbg::base::Sources::default(), "test.ptx", module);
     let program = program.unwrap();
     let pc = |index: u32| ptxdbg::program::Pc(index);
-    assert_eq!(program.joined_takers(pc(1)).map(|joined| joined.taker).collect::<Vec<_>>(), [pc(3), pc(4)]);
-    let given = |taker| program.joined_given(taker).map(|joined| joined.given);
+    assert_eq!(program.contracted_takers(pc(1)).map(|contracted| contracted.taker).collect::<Vec<_>>(), [pc(3), pc(4)]);
+    let given = |taker| program.contracted_given(taker).map(|contracted| contracted.given);
     assert_eq!((given(pc(3)), given(pc(4))), (Some(pc(1)), Some(pc(1))));
-    assert_eq!(program.joined.len(), 2);
+    assert_eq!(program.contracted.len(), 2);
 }

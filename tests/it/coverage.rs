@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot open its fixture fails")]
 
 use crate::common::session;
-use ptxdbg::debug::session::{Session, Unhurried};
+use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::view::{self, CfgView};
 use ptxdbg::machine::LaneMask;
 use ptxdbg::machine::Tick;
@@ -15,7 +15,7 @@ const BEHIND_BARRIER: u64 = 24;
 
 fn ways(time: u64) -> Session {
     let mut session = session("debug/ways.ron", 0);
-    session.seek(Tick(time), &mut Unhurried);
+    session.seek(Tick(time), &mut NeverInterrupt);
     session
 }
 
@@ -59,7 +59,7 @@ fn every_way_is_counted_by_lanes() {
 #[test]
 fn counts_go_back_in_time() {
     let mut session = ways(u64::MAX);
-    session.seek(Tick(AT_BARRIER), &mut Unhurried);
+    session.seek(Tick(AT_BARRIER), &mut NeverInterrupt);
     let view = flow(&session);
     // Warp 1 has not run.
     assert_eq!(counts(&view, "entry"), (32, vec![to("bb1", 32)]));
@@ -70,7 +70,7 @@ fn counts_go_back_in_time() {
 #[test]
 fn a_loop_counts_every_turn() {
     let mut session = session("debug/walk.ron", 0);
-    session.seek(Tick::MAX, &mut Unhurried);
+    session.seek(Tick::MAX, &mut NeverInterrupt);
     let view = flow(&session);
     // Lane n goes round n % 4 + 1 times: 16 lanes each of 1, 2, 3 and 4 turns.
     assert_eq!(counts(&view, "LOOP").0, 16 * (1 + 2 + 3 + 4));
@@ -86,12 +86,12 @@ fn what_a_lane_has_not_written_is_undefined() {
     assert_eq!(undefined(&mut session, 0, "%r5"), u32::MAX, "its guard never held");
     assert_eq!(undefined(&mut session, 0, "%r6"), !0x4444_4444);
     assert_eq!(undefined(&mut session, 0, "%r7"), u32::MAX);
-    session.seek(Tick(AT_BARRIER + 1), &mut Unhurried);
+    session.seek(Tick(AT_BARRIER + 1), &mut NeverInterrupt);
     assert_eq!(undefined(&mut session, 0, "%r7"), u32::MAX, "it waits for the result");
-    session.seek(Tick(BEHIND_BARRIER), &mut Unhurried);
+    session.seek(Tick(BEHIND_BARRIER), &mut NeverInterrupt);
     assert_eq!(undefined(&mut session, 0, "%r7"), 0);
     assert_eq!(undefined(&mut session, 1, "%r7"), 0);
-    session.seek(Tick::START, &mut Unhurried);
+    session.seek(Tick::START, &mut NeverInterrupt);
     assert_eq!(undefined(&mut session, 0, "%r1"), u32::MAX);
 }
 
@@ -99,7 +99,7 @@ fn what_a_lane_has_not_written_is_undefined() {
 fn a_call_writes_its_result_when_it_returns() {
     let mut session = session("debug/walk.ron", 0);
     // mov and setp setp bra add bra call: warp 0 stands in `triple`, its odd lanes at JOIN.
-    session.seek(Tick(7), &mut Unhurried);
+    session.seek(Tick(7), &mut NeverInterrupt);
     let in_function = |session: &mut Session, frame: u32, name: &str| {
         session.focus.frame = frame;
         undefined(session, 0, name)
@@ -107,7 +107,7 @@ fn a_call_writes_its_result_when_it_returns() {
     assert_eq!(in_function(&mut session, 0, "value"), 0);
     assert_eq!(in_function(&mut session, 0, "result"), 0x5555_5555);
     assert_eq!(in_function(&mut session, 1, "%r3"), 0x5555_5555);
-    session.seek(Tick(9), &mut Unhurried);
+    session.seek(Tick(9), &mut NeverInterrupt);
     assert_eq!(in_function(&mut session, 0, "%r3"), 0);
 }
 
@@ -115,14 +115,14 @@ fn a_call_writes_its_result_when_it_returns() {
 fn lanes_that_wait_at_an_exchange_have_not_executed_it_yet() {
     let mut session = session("debug/waits.ron", 0);
     // mov mov and setp shfl add setp bra bra, and then the even lanes come to the exchange again and wait.
-    session.seek(Tick(10), &mut Unhurried);
+    session.seek(Tick(10), &mut NeverInterrupt);
     let groups = &session.machine().resident_blocks().next().unwrap().warps[0].groups;
     assert!(
         groups.iter().any(|group| group.mask == LaneMask::from_bits(0x5555_5555) && group.state != ptxdbg::machine::GroupState::Ready),
         "{groups:?}"
     );
     assert_eq!(counts(&flow(&session), "EXCHANGE"), (32, vec![to("bb2", 32), to("DONE", 0)]));
-    session.seek(Tick::MAX, &mut Unhurried);
+    session.seek(Tick::MAX, &mut NeverInterrupt);
     let view = flow(&session);
     assert_eq!(counts(&view, "EXCHANGE"), (3 * 32, vec![to("bb2", 2 * 32), to("DONE", 32)]));
     assert_eq!(counts(&view, "bb2"), (2 * 32, vec![to("EXCHANGE", 2 * 16), to("bb3", 2 * 16)]));

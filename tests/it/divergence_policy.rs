@@ -10,7 +10,7 @@ use DivergencePolicy::{Independent, Stack};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::saved::Saved;
 use ptxdbg::debug::{CaseRun, DivergencePolicy, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, run_case, start_case};
-use ptxdbg::machine::{Digest, LaneMask, Machine, Step, Unobserved};
+use ptxdbg::machine::{Digest, LaneMask, Machine, NullObserver, Step};
 
 /// Warp-instructions that none of the kernels comes to, unless it hangs.
 const STEP_LIMIT: u64 = 100_000;
@@ -130,11 +130,11 @@ fn a_run_with_stacks_can_be_cut_anywhere() {
         for schedule in [Schedule::InOrder, Schedule::Random] {
             let options = RunOptions { schedule, seed: 3, ..RunOptions::default() };
             let mut whole = machine(&opened, options);
-            assert_eq!(whole.run(u64::MAX, &mut Unobserved), Step::Done, "{file}");
+            assert_eq!(whole.run(u64::MAX, &mut NullObserver), Step::Done, "{file}");
             for ticks in [1, 7, 61] {
                 let (mut start, mut pieces) = (machine(&opened, options), machine(&opened, options));
-                let _ = start.run(61 * 7, &mut Unobserved);
-                while pieces.run(ticks, &mut Unobserved) == Step::Budget {
+                let _ = start.run(61 * 7, &mut NullObserver);
+                while pieces.run(ticks, &mut NullObserver) == Step::Budget {
                     pieces = pieces.clone();
                     assert!(pieces.tick() != start.tick() || pieces.digest() == start.digest(), "{file} cut every {ticks}, so far");
                 }
@@ -152,7 +152,7 @@ fn threads_do_the_same_under_both_policies() {
         let [independent, stack] = [Independent, Stack].map(|divergence| {
             let options = RunOptions { divergence: Some(divergence), ..RunOptions::default() };
             let mut machine = start_case(&opened.program, &opened.plan.cases[0], &options).unwrap().unwrap();
-            assert_eq!(machine.run(u64::MAX, &mut Unobserved), Step::Done, "{file}");
+            assert_eq!(machine.run(u64::MAX, &mut NullObserver), Step::Done, "{file}");
             let mut digest = Digest::default();
             std::hash::Hash::hash(machine.device(), &mut digest);
             (machine.thread_instructions(), digest.value())

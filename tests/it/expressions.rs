@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
 
-use crate::look::{Standing, standing};
+use crate::look::{LaneLocation, location};
 use proptest::prelude::*;
 use ptxdbg::debug::expression::Expression;
 use ptxdbg::debug::scene::Scene;
@@ -39,8 +39,8 @@ fn shown(scene: &Scene<'_>, expression: &str, format: Option<Format>) -> String 
 }
 
 #[track_caller]
-fn assert_texts(standing: &Standing, (warp, lane): (u32, u32), expected: &[(&str, &str)]) {
-    let scene = standing.scene(warp, lane);
+fn assert_texts(location: &LaneLocation, (warp, lane): (u32, u32), expected: &[(&str, &str)]) {
+    let scene = location.scene(warp, lane);
     for (expression, text) in expected {
         assert_eq!(self::text(&scene, expression), *text, "{expression}");
     }
@@ -48,7 +48,7 @@ fn assert_texts(standing: &Standing, (warp, lane): (u32, u32), expected: &[(&str
 
 #[test]
 fn registers_have_the_values_the_kernel_gave_them() {
-    let at_call = standing(LOOKING, AT_CALL);
+    let at_call = location(LOOKING, AT_CALL);
     assert_texts(
         &at_call,
         (0, 5),
@@ -88,7 +88,7 @@ fn registers_have_the_values_the_kernel_gave_them() {
 
 #[test]
 fn numbers_of_8_bits_are_shown_exactly() {
-    let at_call = standing(LOOKING, AT_CALL);
+    let at_call = location(LOOKING, AT_CALL);
     let scene = at_call.scene(0, 5);
     // Exponent and fraction bits, and the largest pattern that is a number: OCP 8-bit floating point, table 1.
     for (ty, exponent, fraction, largest) in [("e4m3", 4, 3, 0x7e_u32), ("e5m2", 5, 2, 0x7b)] {
@@ -105,7 +105,7 @@ fn numbers_of_8_bits_are_shown_exactly() {
 
 #[test]
 fn lanes_are_ranges_and_lists_of_them() {
-    let at_call = standing(LOOKING, AT_CALL);
+    let at_call = location(LOOKING, AT_CALL);
     let scene = at_call.scene(0, 5);
     let affine = |base: &str, stride: &str| format!("b32 Affine {{ base: \"{base}\", stride: \"{stride}\" }}");
     for range in ["%r1@0-7", "%r1@0..7", "%r1 @ 0-7", "%r1@0-3,4-7", "%r1@0,1,2..7"] {
@@ -124,7 +124,7 @@ fn lanes_are_ranges_and_lists_of_them() {
 
 #[test]
 fn a_number_behind_memory_counts_its_elements() {
-    let at_call = standing(LOOKING, AT_CALL);
+    let at_call = location(LOOKING, AT_CALL);
     assert_texts(
         &at_call,
         (0, 5),
@@ -149,7 +149,7 @@ fn a_number_behind_memory_counts_its_elements() {
 
 #[test]
 fn memory_is_read_by_name_index_and_address() {
-    let at_call = standing(LOOKING, AT_CALL);
+    let at_call = location(LOOKING, AT_CALL);
     assert_texts(
         &at_call,
         (0, 5),
@@ -192,7 +192,7 @@ fn memory_is_read_by_name_index_and_address() {
 
 #[test]
 fn lanes_are_summed_up() {
-    let at_branch = standing(LOOKING, AT_BRANCH);
+    let at_branch = location(LOOKING, AT_BRANCH);
     let scene = at_branch.scene(0, 5);
     let affine = |base: &str, stride: &str| format!("b32 {:?}", Pattern::Affine { base: base.to_string(), stride: stride.to_string() });
     assert_eq!(text(&scene, "%r1@*"), affine("0", "1"));
@@ -209,7 +209,7 @@ fn lanes_are_summed_up() {
 
 #[test]
 fn aggregates_are_over_the_active_lanes() {
-    let at_branch = standing(LOOKING, AT_BRANCH);
+    let at_branch = location(LOOKING, AT_BRANCH);
     assert_texts(
         &at_branch,
         (0, 5),
@@ -227,14 +227,14 @@ fn aggregates_are_over_the_active_lanes() {
         ],
     );
     // One tick later lanes 0 to 7 have gone to `low`.
-    let diverged = standing(LOOKING, AT_BRANCH + 1);
+    let diverged = location(LOOKING, AT_BRANCH + 1);
     assert_texts(&diverged, (0, 5), &[("max(%r1)", "7"), ("$active", "255"), ("$pc", "25 <low>")]);
     assert_texts(&diverged, (0, 8), &[("min(%r1)", "8"), ("sum(%r1)", "468")]);
 }
 
 #[test]
 fn arithmetic_follows_c() {
-    let start = standing(LOOKING, 0);
+    let start = location(LOOKING, 0);
     assert_texts(
         &start,
         (0, 0),
@@ -285,7 +285,7 @@ fn arithmetic_follows_c() {
 
 #[test]
 fn literals_and_floating_point_types_keep_their_bits() {
-    let start = standing(LOOKING, 0);
+    let start = location(LOOKING, 0);
     assert_texts(
         &start,
         (0, 0),
@@ -321,7 +321,7 @@ fn literals_and_floating_point_types_keep_their_bits() {
 
 #[test]
 fn formats_show_the_bits() {
-    let at_call = standing(LOOKING, AT_CALL);
+    let at_call = location(LOOKING, AT_CALL);
     let scene = at_call.scene(0, 5);
     let cases = [
         ("%r1", 'x', "0x5"),
@@ -345,7 +345,7 @@ fn formats_show_the_bits() {
 
 #[test]
 fn frames_of_callers_can_be_looked_at() {
-    let in_call = standing(LOOKING, IN_CALL);
+    let in_call = location(LOOKING, IN_CALL);
     let mut scene = in_call.scene(0, 5);
     assert_eq!(text(&scene, "%t0"), "40");
     assert_eq!(text(&scene, "in"), "20");
@@ -360,17 +360,17 @@ fn frames_of_callers_can_be_looked_at() {
 
 #[test]
 fn threads_that_are_not_there_are_said_to_be_absent() {
-    let start = standing(LOOKING, 0);
+    let start = location(LOOKING, 0);
     let mut later = start.scene(0, 0);
     later.focus.block = [1, 0, 0];
     assert_eq!(text(&later, "%r1"), "0: block (1,0,0) has not started: 1 of 2 have");
     assert_eq!(text(&later, "table[1][0]"), "4");
-    let running = standing(LOOKING, 1);
+    let running = location(LOOKING, 1);
     assert_eq!(text(&running.scene(2, 0), "%r1"), "0: there is no warp 2: the block's are 0 to 1");
     let mut far = running.scene(0, 0);
     far.focus.block = [0, 1, 0];
     assert_eq!(text(&far, "%r1"), "0: there is no block (0,1,0): the grid's are (0,0,0) to (1,0,0)");
-    let ended = standing(LOOKING, u64::MAX);
+    let ended = location(LOOKING, u64::MAX);
     assert_eq!(text(&ended.scene(0, 0), "%r1"), "0: block (0,0,0) has finished");
     assert_eq!(text(&ended.scene(0, 0), "(u32)x[0]"), "0", "%r7 was stored over it as bits");
 }
@@ -408,12 +408,12 @@ fn mistakes_are_told_with_their_column() {
     assert!(Expression::parse(&"(".repeat(100_000)).is_err());
     assert!(Expression::parse(&"-".repeat(100_000)).is_err());
     assert!(Expression::parse(&format!("1{}", " + 1".repeat(10_000))).is_err());
-    assert_eq!(text(&standing(LOOKING, 0).scene(0, 0), &format!("1{}", " + 1".repeat(400))), "401");
+    assert_eq!(text(&location(LOOKING, 0).scene(0, 0), &format!("1{}", " + 1".repeat(400))), "401");
 }
 
 #[test]
 fn the_remainder_and_registers_are_told_apart() {
-    let at_call = standing(LOOKING, AT_CALL);
+    let at_call = location(LOOKING, AT_CALL);
     assert_texts(
         &at_call,
         (0, 5),
@@ -430,7 +430,7 @@ fn the_remainder_and_registers_are_told_apart() {
 
 #[test]
 fn places_can_be_watched_and_set() {
-    let mut at_call = standing(LOOKING, AT_CALL);
+    let mut at_call = location(LOOKING, AT_CALL);
     let parse = |text: &str| Expression::parse(text).unwrap();
     let scene = at_call.scene(0, 5);
     let Target::Register(all) = parse("%r2@*").target(&scene).unwrap() else { panic!("a register is wanted") };
@@ -442,13 +442,13 @@ fn places_can_be_watched_and_set() {
         "this is a value, not a place: a register or something in memory is wanted"
     );
 
-    let set = |standing: &mut Standing, place: &str, value: &str| {
-        let scene = standing.scene(0, 5);
+    let set = |location: &mut LaneLocation, place: &str, value: &str| {
+        let scene = location.scene(0, 5);
         let edits = parse(place).assign(&scene, &parse(value).evaluate(&scene).unwrap());
         for edit in edits.map_err(|error| error.to_string())? {
             let saved = serde_json::to_string(&edit).unwrap();
             assert_eq!(serde_json::from_str::<ptxdbg::debug::edit::Edit>(&saved).unwrap(), edit);
-            edit.apply(&mut standing.machine).map_err(|error| error.to_string())?;
+            edit.apply(&mut location.machine).map_err(|error| error.to_string())?;
         }
         Ok::<(), String>(())
     };
@@ -486,7 +486,7 @@ fn places_can_be_watched_and_set() {
 
 #[test]
 fn untyped_registers_are_what_instructions_take_them_for() {
-    let mut at_call = standing(LOOKING, AT_CALL);
+    let mut at_call = location(LOOKING, AT_CALL);
     // Only `add.f32` reads %r9; %r1 is read by integer instructions.
     let place = Expression::parse("%r9").unwrap();
     let scene = at_call.scene(0, 5);
@@ -499,14 +499,14 @@ fn untyped_registers_are_what_instructions_take_them_for() {
         (0, 5),
         &[("%r9", "1.5"), ("%r9 * 2", "3"), ("(b32)%r9", "1069547520"), ("%r9@5", "f32 Uniform(\"1.5\")"), ("%r1", "5")],
     );
-    let scene = Scene { usage: None, ..at_call.scene(0, 5) };
+    let scene = Scene { inferred: None, ..at_call.scene(0, 5) };
     assert_eq!(text(&scene, "%r9"), "1069547520");
     assert_eq!(shown(&scene, "%r9", Some(Format::Float)), "1.5");
 }
 
 #[test]
 fn a_condition_is_cheap() {
-    let at_call = standing(LOOKING, AT_CALL);
+    let at_call = location(LOOKING, AT_CALL);
     let condition = Expression::parse("%r2 == 20 && %tid.x < 32 && %p1").unwrap();
     let scene = at_call.scene(0, 5);
     let holds = (0..100_000).filter(|_| condition.evaluate(&scene).unwrap().is_true()).count();
@@ -579,7 +579,7 @@ proptest! {
 
     #[test]
     fn evaluating_never_panics(indices in prop::collection::vec(0..PIECES.len(), 0..10)) {
-        thread_local!(static AT_CALL_ONCE: Standing = standing(LOOKING, AT_CALL));
+        thread_local!(static AT_CALL_ONCE: LaneLocation = location(LOOKING, AT_CALL));
         let text: String = indices.iter().map(|index| PIECES[*index]).collect();
         if let Ok(parsed) = Expression::parse(&text) {
             AT_CALL_ONCE.with(|at_call| {

@@ -42,8 +42,8 @@ fn problems_of(module: &Path) -> Vec<String> {
     let facts = field(&text, "fault").unwrap_or_default();
     expect("the id", fault.id.word(), facts.split([',', ':']).next().unwrap_or_default());
     for quoted in facts.split('`').skip(1).step_by(2) {
-        let is_told = fault.message.contains(&format!("'{quoted}'"));
-        expect("what is told", if is_told { quoted } else { "another thing" }, quoted);
+        let is_reported = fault.message.contains(&format!("'{quoted}'"));
+        expect("what is told", if is_reported { quoted } else { "another thing" }, quoted);
     }
     if field(&text, "place").is_some() {
         let line = text.lines().position(|line| line.ends_with("// here")).map_or(0, |index| index + 1);

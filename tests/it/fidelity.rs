@@ -111,7 +111,7 @@ fn suites_by_row() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     rows
 }
 
-fn standing(row: &Row, suites: Option<&BTreeSet<&str>>) -> String {
+fn location(row: &Row, suites: Option<&BTreeSet<&str>>) -> String {
     match (row.decode, suites) {
         (Decode::Unsupported, _) => "parsed and validated; not modelled: a run stops there".to_string(),
         (_, Some(suites)) => {
@@ -133,7 +133,7 @@ fn the_table_of_instructions_says_what_is_modelled() {
             let syntax = row.syntax.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
             let target = if row.only.is_empty() { format!("sm_{}", row.sm) } else { format!("sm_{}", row.only.join(", sm_")) };
             let since = format!("PTX {}.{}{}", row.ptx.0, row.ptx.1, if target == "sm_0" { String::new() } else { format!(", {target}") });
-            text += &format!("| `{syntax}` | {since} | {} |\n", standing(row, rows.get(row.syntax)));
+            text += &format!("| `{syntax}` | {since} | {} |\n", location(row, rows.get(row.syntax)));
         }
     }
     assert_is("docs/instructions.md", &text);

@@ -9,7 +9,7 @@ use ptxdbg::check::race::catalogue::{RACE_PROXY, RACE_SHARED_RAW, RACE_WGMMA};
 use ptxdbg::debug::edit::Edit;
 use ptxdbg::debug::findings::{CheckerId, Checks, FindingId, FindingText};
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::session::{Session, Unhurried};
+use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::settings::StopOn;
 use ptxdbg::debug::stop::{Direction, Goal, Reason, Stop};
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions};
@@ -24,7 +24,7 @@ fn session(file: &str, checks: Checks) -> Session {
 }
 
 fn go(session: &mut Session, direction: Direction) -> Stop {
-    session.resume(&Goal::Continue, direction, &mut Unhurried).unwrap()
+    session.resume(&Goal::Continue, direction, &mut NeverInterrupt).unwrap()
 }
 
 /// The finding that a stop is about.
@@ -52,7 +52,7 @@ fn a_run_stops_at_the_second_side_in_both_directions_and_again() {
     assert!(matches!(end.reasons.as_slice(), [Reason::Ended]), "{:?}", end.reasons);
     let back = go(&mut session, Direction::Backward);
     assert_eq!((back.time, found(&back).is_some()), (stop.time, true));
-    session.seek(Tick::START, &mut Unhurried);
+    session.seek(Tick::START, &mut NeverInterrupt);
     let again = go(&mut session, Direction::Forward);
     assert_eq!((again.time, found(&again).map(|finding| finding.id)), (stop.time, Some(RACE_SHARED_RAW)));
 }
@@ -65,12 +65,12 @@ fn checkers_find_the_same_when_they_come_later() {
     let mut unwatched = session(RACE, Checks::NONE);
     let end = go(&mut unwatched, Direction::Forward);
     assert!(unwatched.findings().is_empty() && found(&end).is_none());
-    unwatched.seek(Tick(20), &mut Unhurried);
-    assert!(unwatched.switch(&CheckerId::named("race,init,sync").unwrap(), true, &mut Unhurried));
+    unwatched.seek(Tick(20), &mut NeverInterrupt);
+    assert!(unwatched.switch(&CheckerId::named("race,init,sync").unwrap(), true, &mut NeverInterrupt));
     assert_eq!(unwatched.time(), Tick(20));
     assert!(!watched.findings().is_empty());
     assert_eq!(unwatched.findings(), watched.findings());
-    assert!(unwatched.switch(&CheckerId::named("race").unwrap(), false, &mut Unhurried));
+    assert!(unwatched.switch(&CheckerId::named("race").unwrap(), false, &mut NeverInterrupt));
     assert!(!unwatched.findings().iter().any(|finding| finding.id.checker().map(CheckerId::word) == Some("race")));
 }
 
@@ -78,7 +78,7 @@ fn checkers_find_the_same_when_they_come_later() {
 fn what_changes_the_past_drops_what_was_found_behind_it() {
     let mut session = session(RACE, Checks::ALL);
     let first = go(&mut session, Direction::Forward);
-    session.seek(first.time - 1, &mut Unhurried);
+    session.seek(first.time - 1, &mut NeverInterrupt);
     let focus = session.focus;
     let (block, warp, lanes) = (focus.block, focus.warp, LaneMask::of(focus.lane as usize));
     let edit = Edit::Register { block, warp, lanes, bank: ptxdbg::program::Bank::B32, slot: 0, value: 0 };
@@ -99,7 +99,7 @@ fn what_is_suppressed_neither_stops_nor_is_listed() {
         let saved = session.saved();
         session.suppressions().clear();
         assert_eq!(session.findings().len(), 1, "{what}");
-        session.restore(saved, &mut Unhurried).unwrap();
+        session.restore(saved, &mut NeverInterrupt).unwrap();
         assert!(session.findings().is_empty(), "{what}");
     }
 }
@@ -108,11 +108,11 @@ fn what_is_suppressed_neither_stops_nor_is_listed() {
 fn a_step_reports_what_it_found_and_is_done() {
     let mut session = session(RACE, Checks::ALL);
     let stop = go(&mut session, Direction::Forward);
-    session.seek(Tick::START, &mut Unhurried);
+    session.seek(Tick::START, &mut NeverInterrupt);
     let mut other = self::session(RACE, Checks::ALL);
-    other.seek(stop.time, &mut Unhurried);
+    other.seek(stop.time, &mut NeverInterrupt);
     other.focus = stop.focus;
-    let step = other.resume(&Goal::Instruction { count: 1, over_calls: false }, Direction::Forward, &mut Unhurried).unwrap();
+    let step = other.resume(&Goal::Instruction { count: 1, over_calls: false }, Direction::Forward, &mut NeverInterrupt).unwrap();
     assert!(found(&step).is_some() && step.reasons.iter().any(|reason| matches!(reason, Reason::Done)), "{:?}", step.reasons);
     assert_eq!(step.time, stop.time + 1);
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{CopyPolicy, LaunchChoice, Overrides, Request, RunOptions, Schedule, start_case};
-use ptxdbg::machine::{Machine, Step, Unobserved, WaitReason};
+use ptxdbg::machine::{Machine, NullObserver, Step, WaitReason};
 
 /// What a run may take: less than two seconds.
 const LIMIT: u64 = 1 << 24;
@@ -34,7 +34,7 @@ fn ends(module: &str, kernel: &str, threads: u32, options: &RunOptions) -> (Step
     };
     let opened = open(&request).unwrap();
     let mut machine = start_case(&opened.program, &opened.plan.cases[0], options).unwrap().unwrap();
-    (machine.run(LIMIT, &mut Unobserved), machine)
+    (machine.run(LIMIT, &mut NullObserver), machine)
 }
 
 /// Shows `check` how a kernel ends of every module, for a small and a large block, under every schedule.
@@ -51,10 +51,10 @@ fn everywhere(kernel: &str, check: impl Fn(&Step, &Machine, &str)) {
 #[test]
 fn an_arrival_too_many_is_told() {
     everywhere("one_too_many", |step, machine, how| {
-        assert!(matches!(step, Step::Stuck(stuck) if stuck.waiters.iter().all(|waiter| is_missing(&waiter.reason))), "{how}");
+        assert!(matches!(step, Step::Deadlock(deadlock) if deadlock.waiters.iter().all(|waiter| is_missing(&waiter.reason))), "{how}");
         // And again, at the same time.
         let mut again = machine.clone();
-        assert_eq!((&again.run(LIMIT, &mut Unobserved), again.tick()), (step, machine.tick()), "{how}");
+        assert_eq!((&again.run(LIMIT, &mut NullObserver), again.tick()), (step, machine.tick()), "{how}");
     });
 }
 

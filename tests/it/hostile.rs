@@ -70,12 +70,12 @@ fn a_script_that_is_no_text_is_refused_with_its_place() {
     let folder = folder("script");
     let script = folder.join("script.ptxdbg");
     std::fs::write(&script, b"print 1\nprint \xc3\xa9\xff\n").unwrap();
-    let told = format!("{}:2:8: byte 0xff is not UTF-8", script.display());
+    let described = format!("{}:2:8: byte 0xff is not UTF-8", script.display());
     let output = fed(&[WALK, &["-x", script.to_str().unwrap()]].concat(), b"");
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()));
-    assert!(text(&output.stderr).contains(&told), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains(&described), "{}", text(&output.stderr));
     let output = fed(WALK, format!("source {}\n", script.display()).as_bytes());
-    assert!(text(&output.stderr).contains(&told), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains(&described), "{}", text(&output.stderr));
 }
 
 #[test]

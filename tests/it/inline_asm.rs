@@ -5,7 +5,7 @@
 use ptxdbg::base::{Diagnostic, Severity};
 use ptxdbg::debug::asm::{check_asm, open_asm};
 use ptxdbg::debug::open::Module;
-use ptxdbg::debug::view::{CodeText, crowds, source_place};
+use ptxdbg::debug::view::{CodeText, occupancies, source_place};
 use ptxdbg::debug::{OpenError, RunOptions, run_case, summarize};
 use ptxdbg::program::Pc;
 
@@ -160,10 +160,13 @@ fn what_a_statement_does_not_tell_of_is_a_warning() {
 /// The compiler goes on with a register that holds an input as if it had not been written.
 #[test]
 fn a_written_input_is_a_warning() {
-    let told = |number: u32| format!("the input operand %{number} is written, and the compiler does not expect that");
+    let described = |number: u32| format!("the input operand %{number} is written, and the compiler does not expect that");
     for (statement, expected) in [
-        ("asm(\"add.u32 %1, %1, 1; mov.u32 %0, %1;\" : \"=r\"(x) : \"r\"(3));", vec![("add.u32 %1, %1, 1;", told(1))]),
-        ("asm(\"mov.b64 {%1, %0}, %2; mov.u32 %1, 0;\" : \"=r\"(x) : \"r\"(3), \"l\"(5LL));", vec![("mov.b64 {%1, %0}, %2;", told(1))]),
+        ("asm(\"add.u32 %1, %1, 1; mov.u32 %0, %1;\" : \"=r\"(x) : \"r\"(3));", vec![("add.u32 %1, %1, 1;", described(1))]),
+        (
+            "asm(\"mov.b64 {%1, %0}, %2; mov.u32 %1, 0;\" : \"=r\"(x) : \"r\"(3), \"l\"(5LL));",
+            vec![("mov.b64 {%1, %0}, %2;", described(1))],
+        ),
         ("asm(\"add.u32 %0, %0, 1;\" : \"+r\"(x) : \"r\"(3));", vec![]),
         ("asm(\"{ .reg .u32 t; mov.u32 t, %1; add.u32 t, t, 1; mov.u32 %0, t; }\" : \"=r\"(x) : \"r\"(3));", vec![]),
     ] {
@@ -242,7 +245,7 @@ fn instructions_of_inline_asm_know_it() {
     assert_eq!((asm.lines, asm.number, asm.count), ((41, 46), 2, 3));
     assert_eq!(source_place(&scene, at_line(49)).unwrap().inline_asm, None);
     let file = program.spans[0].source;
-    let crowds = crowds(&scene, &session.breakpoints, CodeText::Ptx(file), 36..50, false);
-    let marked: Vec<u32> = (36..50).zip(&crowds).filter(|(_, crowd)| crowd.inline_asm).map(|(line, _)| line).collect();
+    let occupancies = occupancies(&scene, &session.breakpoints, CodeText::Ptx(file), 36..50, false);
+    let marked: Vec<u32> = (36..50).zip(&occupancies).filter(|(_, occupancy)| occupancy.inline_asm).map(|(line, _)| line).collect();
     assert_eq!(marked, [37, 41, 42, 43, 44, 45, 46]);
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::look::one_warp::one_warp;
 use ptxdbg::check::FindingId;
-use ptxdbg::machine::{Device, LaneMask, Machine, Step, Trap, Unobserved};
+use ptxdbg::machine::{Device, LaneMask, Machine, NullObserver, Step, Trap};
 use ptxdbg::program::Program;
 
 const THREADS: u32 = 32;
@@ -38,7 +38,7 @@ fn run(body: &str) -> (Machine, u64, Step) {
     let mut device = Device::new(program);
     let out = device.allocate("out", u64::from(THREADS) * 16, Some(0xee)).unwrap();
     let mut machine = Machine::new(device, one_warp(kernel, out)).unwrap();
-    let step = machine.run(1 << 20, &mut Unobserved);
+    let step = machine.run(1 << 20, &mut NullObserver);
     (machine, out, step)
 }
 
@@ -340,6 +340,6 @@ fn lanes_at_two_places_exchange_with_each_other() {
 fn lanes_that_exchange_differently_wait_for_ever() {
     for upper in ["shfl.sync.up.b32 d, a, 16, 0, -1;", "vote.sync.ballot.b32 d, p, -1;", "shfl.sync.bfly.b32 d, a, 16, 31, 0xffff0001;"] {
         let body = format!("mov.u32 a, t; setp.lt.u32 p, t, 16; @p bra L; {upper} bra E; L: shfl.sync.bfly.b32 d, a, 16, 31, -1; E: ret;");
-        assert!(matches!(run(&body).2, Step::Stuck(_)), "{upper}");
+        assert!(matches!(run(&body).2, Step::Deadlock(_)), "{upper}");
     }
 }

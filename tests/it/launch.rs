@@ -80,9 +80,10 @@ fn buffer(fields: &str) -> String {
 
 #[track_caller]
 fn assert_mistakes(cases: &[(String, &str)]) {
-    let told = cases.iter().map(|(text, expected)| (text, mistakes(text), *expected));
-    let wrong = told.filter(|(_, told, expected)| told != expected);
-    let wrong: Vec<String> = wrong.map(|(text, told, expected)| format!("{text}\n  told: {told}\n  expected: {expected}")).collect();
+    let described = cases.iter().map(|(text, expected)| (text, mistakes(text), *expected));
+    let wrong = described.filter(|(_, described, expected)| described != expected);
+    let wrong: Vec<String> =
+        wrong.map(|(text, described, expected)| format!("{text}\n  told: {described}\n  expected: {expected}")).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::look::one_warp::one_warp;
-use ptxdbg::machine::{Device, LaunchConfig, Machine, Schedule, Step, Tick, Unobserved, WaitReason};
+use ptxdbg::machine::{Device, LaunchConfig, Machine, NullObserver, Schedule, Step, Tick, WaitReason};
 
 /// Far more than what it takes to find out.
 const LIMIT: u64 = 1 << 23;
@@ -33,7 +33,7 @@ fn machine(body: &str, blocks: u32, schedule: Schedule) -> Machine {
 
 fn run(body: &str, blocks: u32, schedule: Schedule) -> (Step, Tick) {
     let mut machine = machine(body, blocks, schedule);
-    let step = machine.run(LIMIT, &mut Unobserved);
+    let step = machine.run(LIMIT, &mut NullObserver);
     (step, machine.tick())
 }
 
@@ -95,8 +95,8 @@ fn who_spins_for_ever_is_found_out() {
     for schedule in [Schedule::InOrder, Schedule::Random] {
         for body in SPINNING {
             let (step, tick) = run(body, 3, schedule);
-            let Step::Livelocked(stuck) = step else { panic!("{body}: {step:?} at {tick}") };
-            assert!(stuck.waiters.iter().any(|waiter| waiter.reason == WaitReason::Spins), "{body}: {stuck:?}");
+            let Step::Livelocked(deadlock) = step else { panic!("{body}: {step:?} at {tick}") };
+            assert!(deadlock.waiters.iter().any(|waiter| waiter.reason == WaitReason::Spins), "{body}: {deadlock:?}");
         }
     }
 }
@@ -118,14 +118,14 @@ fn a_run_in_slices_finds_it_at_the_same_time_and_says_so_again() {
         let mut step = Step::Budget;
         while step == Step::Budget {
             let mut copy = sliced.clone();
-            copy.settle(&mut Unobserved);
-            step = copy.run(977, &mut Unobserved);
+            copy.canonicalize(&mut NullObserver);
+            step = copy.run(977, &mut NullObserver);
             sliced = copy;
         }
         assert_eq!((&step, sliced.tick()), (&whole, tick), "{body}");
-        assert_eq!(sliced.run(1, &mut Unobserved), step);
-        sliced.disturb();
-        assert_eq!(sliced.run(1, &mut Unobserved), Step::Budget, "the user may have changed what they wait for");
+        assert_eq!(sliced.run(1, &mut NullObserver), step);
+        sliced.restart_detection();
+        assert_eq!(sliced.run(1, &mut NullObserver), Step::Budget, "the user may have changed what they wait for");
     }
 }
 
@@ -140,8 +140,8 @@ fn blocks_that_could_not_start_are_counted() {
     let mut device = Device::new(program);
     let out = device.allocate("out", 16, Some(0)).unwrap();
     let config = LaunchConfig { grid: [2, 1, 1], block: [64, 1, 1], resident: Some(1), ..one_warp(kernel, out) };
-    let step = Machine::new(device, config).unwrap().run(LIMIT, &mut Unobserved);
-    assert!(matches!(&step, Step::Livelocked(stuck) if stuck.unstarted == 1), "{step:?}");
+    let step = Machine::new(device, config).unwrap().run(LIMIT, &mut NullObserver);
+    assert!(matches!(&step, Step::Livelocked(deadlock) if deadlock.unstarted == 1), "{step:?}");
 }
 
 /// Warp 1 asks for a phase that warp 0 ends once both have met often enough: each time that the wait of warp 1 times out, no thread can run, and
@@ -158,6 +158,9 @@ fn who_meets_others_between_two_waits_is_not_stuck() {
     for schedule in [Schedule::InOrder, Schedule::Random] {
         let (step, tick) = run(body, 1, schedule);
         // Warp 0 waits for warp 1, which has ended.
-        assert!(matches!(&step, Step::Stuck(stuck) if stuck.waiters.iter().all(|waiter| waiter.place.warp == 0)), "{step:?} at {tick}");
+        assert!(
+            matches!(&step, Step::Deadlock(deadlock) if deadlock.waiters.iter().all(|waiter| waiter.place.warp == 0)),
+            "{step:?} at {tick}"
+        );
     }
 }

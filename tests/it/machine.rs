@@ -11,7 +11,7 @@ use ptxdbg::debug::{RunOptions, start_case};
 use ptxdbg::launch::{LaunchFile, Overrides, Plan, plan};
 
 use crate::look::one_warp::one_warp;
-use ptxdbg::machine::{Device, LaunchConfig, Machine, Schedule, Step, Tick, Unobserved};
+use ptxdbg::machine::{Device, LaunchConfig, Machine, NullObserver, Schedule, Step, Tick};
 use ptxdbg::program::Program;
 
 /// A launch file with its program, ready to run.
@@ -38,7 +38,7 @@ fn machine(job: &Job, index: usize, schedule: Schedule, seed: u64, resident: Opt
 }
 
 fn run_to_end(machine: &mut Machine) {
-    assert_eq!(machine.run(u64::MAX, &mut Unobserved), Step::Done);
+    assert_eq!(machine.run(u64::MAX, &mut NullObserver), Step::Done);
 }
 
 /// The fingerprint of global memory alone, which any schedule must leave the same.
@@ -81,7 +81,7 @@ fn a_snapshot_is_worth_the_original() {
     for path in JOBS {
         let job = job(path);
         let mut original = machine(&job, 0, Schedule::InOrder, 1, None);
-        let _ = original.run(300, &mut Unobserved);
+        let _ = original.run(300, &mut NullObserver);
         let snapshot = original.clone();
         let at_snapshot = original.digest();
         run_to_end(&mut original);
@@ -134,11 +134,11 @@ proptest! {
         let schedule = if random { Schedule::Random } else { Schedule::InOrder };
         let case = seed as usize % job.plan.cases.len();
         let mut whole = machine(&job, case, schedule, seed, None);
-        let _ = whole.run(target, &mut Unobserved);
+        let _ = whole.run(target, &mut NullObserver);
         let mut sliced = machine(&job, case, schedule, seed, None);
         for slice in slices.iter().cycle() {
             let left = target - sliced.tick().0;
-            if left == 0 || sliced.run((*slice).min(left), &mut Unobserved) != Step::Budget {
+            if left == 0 || sliced.run((*slice).min(left), &mut NullObserver) != Step::Budget {
                 break;
             }
         }
@@ -170,8 +170,8 @@ fn a_cut_behind_a_barrier_of_some_lanes_leaves_no_trace() {
     assert_eq!((whole.tick(), whole.thread_instructions()), (Tick(6), 5 * 32));
     for cut in 1..6 {
         let mut pieces = start();
-        assert_eq!(pieces.run(cut, &mut Unobserved), Step::Budget);
-        assert!(!pieces.settle(&mut Unobserved));
+        assert_eq!(pieces.run(cut, &mut NullObserver), Step::Budget);
+        assert!(!pieces.canonicalize(&mut NullObserver));
         run_to_end(&mut pieces);
         assert_eq!((pieces.tick(), pieces.digest()), (whole.tick(), whole.digest()), "cut at t={cut}");
     }

@@ -181,7 +181,7 @@ fn command_list() -> String {
     }
     text += ".SS Settings\n";
     for setting in SETTINGS {
-        text += &format!(".TP\n\\fBset {}\\fR {}\n{}\n", escaped(setting.name), setting.kind.in_words(), escaped(setting.help));
+        text += &format!(".TP\n\\fBset {}\\fR {}\n{}\n", escaped(setting.name), setting.kind.describe(), escaped(setting.help));
     }
     text
 }

@@ -9,7 +9,7 @@ use crate::look::one_warp::one_warp;
 use ptxdbg::base::{Diagnostic, Sources};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, verify_case};
-use ptxdbg::machine::{Device, Machine, Step, Unobserved};
+use ptxdbg::machine::{Device, Machine, NullObserver, Step};
 
 fn diagnostics(module: &str) -> Vec<Diagnostic> {
     ptxdbg::sema::load(&mut Sources::default(), "old.ptx", module.to_string()).1
@@ -30,7 +30,7 @@ fn words<const N: usize>(head: &str, body: &str) -> [u32; N] {
     let mut device = Device::new(program);
     let out = device.allocate("out", 16, Some(0xee)).unwrap();
     let mut machine = Machine::new(device, one_warp(kernel, out)).unwrap();
-    assert_eq!(machine.run(1 << 20, &mut Unobserved), Step::Done, "{body}");
+    assert_eq!(machine.run(1 << 20, &mut NullObserver), Step::Done, "{body}");
     let mut bytes = [0; 16];
     machine.device().read(out, &mut bytes).unwrap();
     std::array::from_fn(|index| u32::from_le_bytes(bytes[4 * index..4 * index + 4].try_into().unwrap()))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use ptxdbg::debug::open::read_module;
 use ptxdbg::debug::{RunOptions, start_case};
 use ptxdbg::launch::{LaunchFile, Overrides, plan};
-use ptxdbg::machine::{Block, FrameBase, GroupState, LaneGroup, LaneMask, Machine, Step, Unobserved, Warp};
+use ptxdbg::machine::{Block, FrameBase, GroupState, LaneGroup, LaneMask, Machine, NullObserver, Step, Warp};
 use ptxdbg::program::operands::{
     RegisterOperand, RegisterOperands, address_registers, call_results, parameter_registers, reads, result_registers, writes,
 };
@@ -45,8 +45,8 @@ fn without_selector(word: &str) -> &str {
 }
 
 /// Whether an instruction has become one operation with another one, whose operands it reads then.
-fn is_joined(program: &Program, pc: Pc) -> bool {
-    program.joined_given(pc).is_some()
+fn is_contracted(program: &Program, pc: Pc) -> bool {
+    program.contracted_given(pc).is_some()
 }
 
 /// The slots of the registers that the text of an instruction names: `%r7`, `%v.x`, `p`, and all of `%v` alone.
@@ -86,7 +86,7 @@ fn check_names(program: &Program) -> usize {
             // What is not modelled reads nothing: the run stops there. The last instruction is ours. What is kept has no name.
             if matches!(inst.op, Op::Unsupported { .. } | Op::Nop | Op::Float(FloatOp::KeepingProduct { .. }))
                 || pc.0 + 1 == function.code.end
-                || is_joined(program, pc)
+                || is_contracted(program, pc)
             {
                 continue;
             }
@@ -178,7 +178,7 @@ fn step_through(machine: &mut Machine, steps: usize, place: &str) -> BTreeSet<Pc
     let mut seen = BTreeSet::new();
     for _ in 0..steps {
         let before: Vec<Block> = machine.resident_blocks().cloned().collect();
-        let step = machine.run(1, &mut Unobserved);
+        let step = machine.run(1, &mut NullObserver);
         for block in machine.resident_blocks() {
             let Some(old) = before.iter().find(|old| old.number == block.number) else { continue };
             for (old, new) in old.warps.iter().zip(&block.warps) {

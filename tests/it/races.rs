@@ -68,8 +68,8 @@ fn what_shfl_took_from_absent_lanes_is_told() {
     let reports = reports(&RunOptions { checks: Checks::ALL, ..RunOptions::default() });
     for (name, why) in SHFL {
         let report = reports.iter().find(|report| report.name == *name).unwrap();
-        let told: Vec<&str> = report.findings.iter().map(|finding| finding.why.as_str()).collect();
-        assert_eq!(told, [*why], "{name}");
+        let described: Vec<&str> = report.findings.iter().map(|finding| finding.why.as_str()).collect();
+        assert_eq!(described, [*why], "{name}");
     }
 }
 

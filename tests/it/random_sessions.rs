@@ -7,14 +7,14 @@ use std::io::{self, Write};
 use crate::common::{random_numbers, session};
 use ptxdbg::command::spec::{ArgKind, CommandSpec};
 use ptxdbg::command::table::commands;
-use ptxdbg::debug::session::{Pace, Session, Unhurried};
+use ptxdbg::debug::session::{InterruptCheck, NeverInterrupt, Session};
 use ptxdbg::ui::bad_line::BadLine;
-use ptxdbg::ui::console::{Console, Flow, Front};
+use ptxdbg::ui::console::{Console, Flow, Frontend};
 
 /// Says yes, has nothing more to say, and never interrupts.
 struct Agreeable;
 
-impl Front for Agreeable {
+impl Frontend for Agreeable {
     fn more(&mut self, _: &str, _: &mut dyn Write) -> io::Result<Option<Result<String, BadLine>>> {
         Ok(None)
     }
@@ -23,8 +23,8 @@ impl Front for Agreeable {
         Ok(Some(true))
     }
 
-    fn pace(&mut self) -> Box<dyn Pace> {
-        Box::new(Unhurried)
+    fn interrupt(&mut self) -> Box<dyn InterruptCheck> {
+        Box::new(NeverInterrupt)
     }
 }
 
@@ -188,6 +188,6 @@ fn no_line_panics_and_time_stays_true() {
 /// The state is the one that a new session with the same inputs comes to.
 fn assert_replays(wandered: &Session, file: &str) {
     let mut again = session(file, 0);
-    again.restore(wandered.saved(), &mut Unhurried).unwrap();
+    again.restore(wandered.saved(), &mut NeverInterrupt).unwrap();
     assert_eq!((again.time(), again.machine().digest()), (wandered.time(), wandered.machine().digest()), "{file}");
 }

@@ -13,7 +13,7 @@ use ptxdbg::debug::focus::{Focus, ThreadFilter};
 use ptxdbg::debug::marks::{Mark, Marks, Moment, grouped_number};
 use ptxdbg::debug::open::{Opened, open};
 use ptxdbg::debug::saved::{Saved, SavedError};
-use ptxdbg::debug::session::{Session, Unhurried};
+use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::stop::{Direction, Goal};
 use ptxdbg::debug::target::{MemoryTarget, Target};
 use ptxdbg::debug::timeline::Input;
@@ -266,7 +266,7 @@ fn a_session_of_other_data_names_what_differs() {
         let request = Request { modules: Vec::new(), launch: LaunchChoice::File(path), overrides: Overrides::default() };
         Session::new(open(&request).unwrap(), 0, RunOptions::default()).unwrap()
     };
-    let loaded = |mut session: Session, saved: &Saved| session.restore(saved.clone(), &mut Unhurried).unwrap().log;
+    let loaded = |mut session: Session, saved: &Saved| session.restore(saved.clone(), &mut NeverInterrupt).unwrap().log;
     write_data("a.npy", [1.0, 2.0, 3.0, 4.0]);
     let iota = "Iota(start: 0, step: 1)";
     let saved = start(iota, 2).saved();
@@ -296,23 +296,23 @@ fn a_session_goes_on_where_it_was_saved() {
     let condition = Some(Condition::parse("%r18 == 27").unwrap());
     let here = Location::parse("$L__BB1_4").unwrap().resolve(first.program(), None).unwrap();
     first.breakpoints.add(Breakpoint { condition, ..Breakpoint::new(Trigger::Code(here.pcs), "$L__BB1_4") });
-    let go_on = |session: &mut Session| session.resume(&Goal::Continue, Direction::Forward, &mut Unhurried).unwrap();
-    go_on(&mut first);
+    let should_continue = |session: &mut Session| session.resume(&Goal::Continue, Direction::Forward, &mut NeverInterrupt).unwrap();
+    should_continue(&mut first);
     let edits = Expression::parse("%r18").unwrap();
     let value = Expression::parse("81").unwrap().evaluate(&first.scene()).unwrap();
     let edits = edits.assign(&first.scene(), &value).unwrap();
     first.edit(edits).unwrap();
     first.marks.set("edited", Mark { time: first.time(), focus: first.focus, place: String::new() }).unwrap();
     for _ in 0..5 {
-        first.resume(&Goal::Instruction { count: 7, over_calls: false }, Direction::Forward, &mut Unhurried).unwrap();
+        first.resume(&Goal::Instruction { count: 7, over_calls: false }, Direction::Forward, &mut NeverInterrupt).unwrap();
     }
     let text = first.saved().to_text();
     let mut second = session();
-    second.restore(Saved::parse("s.ron", text.clone()).unwrap(), &mut Unhurried).unwrap();
+    second.restore(Saved::parse("s.ron", text.clone()).unwrap(), &mut NeverInterrupt).unwrap();
     assert_eq!((second.time(), second.focus), (first.time(), first.focus), "{text}");
     assert_eq!(second.machine().digest(), first.machine().digest(), "{text}");
     assert_eq!(second.saved().to_text(), text);
-    let (first, second) = (go_on(&mut first), go_on(&mut second));
+    let (first, second) = (should_continue(&mut first), should_continue(&mut second));
     assert_eq!((first.time, first.focus), (second.time, second.focus));
 }
 
@@ -325,15 +325,15 @@ fn a_session_over_an_asm_statement_is_restored() {
         Session::new(open_asm(&words, &[value.to_string()]).unwrap().opened, 0, RunOptions::default()).unwrap()
     };
     let mut first = session("5");
-    first.resume(&Goal::Instruction { count: 3, over_calls: false }, Direction::Forward, &mut Unhurried).unwrap();
+    first.resume(&Goal::Instruction { count: 3, over_calls: false }, Direction::Forward, &mut NeverInterrupt).unwrap();
     let text = first.saved().to_text();
     let mut second = session("5");
-    second.restore(Saved::parse("s.ron", text.clone()).unwrap(), &mut Unhurried).unwrap();
+    second.restore(Saved::parse("s.ron", text.clone()).unwrap(), &mut NeverInterrupt).unwrap();
     assert_eq!((second.time(), second.focus), (first.time(), first.focus));
     assert_eq!(second.machine().digest(), first.machine().digest());
     let words = ["add.s32 %0, %1, 2;".to_string(), "=r, r=5".to_string()];
     let mut other = Session::new(open_asm(&words, &[]).unwrap().opened, 0, RunOptions::default()).unwrap();
-    assert!(other.restore(Saved::parse("s.ron", text).unwrap(), &mut Unhurried).is_err());
+    assert!(other.restore(Saved::parse("s.ron", text).unwrap(), &mut NeverInterrupt).is_err());
 }
 
 #[test]
@@ -348,9 +348,9 @@ fn inputs_that_cannot_be_change_nothing() {
     saved.inputs = edits.into_iter().map(|edit| (Tick(3), Input::Edits(vec![edit]))).collect();
     saved.focus = owner;
     saved.time = Tick(20);
-    session.restore(saved, &mut Unhurried).unwrap();
+    session.restore(saved, &mut NeverInterrupt).unwrap();
     let mut plain = self::session();
-    plain.seek(Tick(20), &mut Unhurried);
+    plain.seek(Tick(20), &mut NeverInterrupt);
     assert_eq!(session.machine().digest(), plain.machine().digest());
 }
 

@@ -7,15 +7,15 @@ use ptxdbg::api::{Launch, Module, Outcome, ValueText};
 use ptxdbg::debug::breakpoints::{Breakpoint, Condition, Event, Location, LogMessage, Trigger, WatchMode};
 use ptxdbg::debug::expression::Expression;
 use ptxdbg::debug::focus::{Focus, ThreadFilter};
-use ptxdbg::debug::session::{Session, Unhurried};
+use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::stop::{Direction, Goal, Need, Reason, Stop};
 use ptxdbg::debug::target::Target;
-use ptxdbg::debug::{RunOptions, Touch};
+use ptxdbg::debug::{RunOptions, WatchedAccess};
 use ptxdbg::machine::LaneMask;
 use ptxdbg::machine::Tick;
 
 fn go(session: &mut Session, direction: Direction) -> Stop {
-    session.resume(&Goal::Continue, direction, &mut Unhurried).unwrap()
+    session.resume(&Goal::Continue, direction, &mut NeverInterrupt).unwrap()
 }
 
 fn code(session: &Session, place: &str) -> Breakpoint {
@@ -36,8 +36,13 @@ fn word(bytes: &[u8]) -> u32 {
 }
 
 /// Lines, lanes and values of touches.
-fn told(session: &Session, touches: &[Touch]) -> Vec<(u32, u32, u32, u32)> {
-    touches.iter().map(|touch| (line(session, touch.pc), touch.lanes.bits(), word(&touch.old), word(&touch.new))).collect()
+fn described(session: &Session, touches: &[WatchedAccess]) -> Vec<(u32, u32, u32, u32)> {
+    touches
+        .iter()
+        .map(|watched_access| {
+            (line(session, watched_access.pc), watched_access.lanes.bits(), word(&watched_access.old), word(&watched_access.new))
+        })
+        .collect()
 }
 
 #[test]
@@ -49,7 +54,7 @@ fn a_condition_and_a_filter_choose_the_thread() {
     assert!(matches!(stop.reasons[..], [Reason::Breakpoint { number: 1, .. }]));
     assert_eq!(stop.focus, Focus { warp: 1, lane: 13, ..Focus::default() }, "thread 45 is lane 13 of warp 1");
     session.breakpoints.delete(1).unwrap();
-    session.seek(Tick::START, &mut Unhurried);
+    session.seek(Tick::START, &mut NeverInterrupt);
     let filter = ThreadFilter { warp: Some(0), lanes: Some(LaneMask::of(3)), ..ThreadFilter::default() };
     let number = session.breakpoints.add(Breakpoint { filter, ..at_loop });
     assert_eq!(number, 2);
@@ -82,15 +87,15 @@ fn a_watched_register_tells_old_and_new_both_ways() {
     let mut forward = Vec::new();
     loop {
         let stop = go(&mut session, Direction::Forward);
-        let [Reason::Watchpoint { touch, .. }] = &stop.reasons[..] else { break };
-        assert_eq!(stop.time, touch.time + 1, "the run stops behind the write");
-        forward.extend(told(&session, std::slice::from_ref(touch)));
+        let [Reason::Watchpoint { watched_access, .. }] = &stop.reasons[..] else { break };
+        assert_eq!(stop.time, watched_access.time + 1, "the run stops behind the write");
+        forward.extend(described(&session, std::slice::from_ref(watched_access)));
     }
     assert_eq!(forward, [(36, 4, 0, 6), (36, 4, 6, 12), (36, 4, 12, 18)]);
     let stop = go(&mut session, Direction::Backward);
-    let [Reason::Watchpoint { touch, .. }] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
-    assert_eq!(stop.time, touch.time, "going back it stops before the write");
-    assert_eq!(told(&session, std::slice::from_ref(touch)), [(36, 4, 12, 18)]);
+    let [Reason::Watchpoint { watched_access, .. }] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
+    assert_eq!(stop.time, watched_access.time, "going back it stops before the write");
+    assert_eq!(described(&session, std::slice::from_ref(watched_access)), [(36, 4, 12, 18)]);
 }
 
 #[test]
@@ -103,9 +108,9 @@ fn watched_memory_is_read_written_and_changed() {
     };
     let mut session = session_with(WatchMode::Change);
     let stop = go(&mut session, Direction::Forward);
-    let [Reason::Watchpoint { touch, .. }] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
+    let [Reason::Watchpoint { watched_access, .. }] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
     // Thread 33 is odd: (33 + 100) twice.
-    assert_eq!(told(&session, std::slice::from_ref(touch)), [(43, 1 << 1, 0, 266)]);
+    assert_eq!(described(&session, std::slice::from_ref(watched_access)), [(43, 1 << 1, 0, 266)]);
     assert_eq!((stop.focus.warp, stop.focus.lane), (1, 1));
     assert!(matches!(go(&mut session, Direction::Forward).reasons[..], [Reason::Ended]));
     let mut session = session_with(WatchMode::Read);
@@ -121,7 +126,7 @@ fn events_are_caught() {
         let stop = go(&mut session, Direction::Forward);
         assert!(matches!(stop.reasons[..], [Reason::Caught { number: Some(1), .. }]), "{event:?} {:?}", stop.reasons);
         let back = go(&mut session, Direction::Backward);
-        let here = if event == Event::Divergence { back } else { session.seek(stop.time, &mut Unhurried) };
+        let here = if event == Event::Divergence { back } else { session.seek(stop.time, &mut NeverInterrupt) };
         assert_eq!(line(&session, session.scene().group().unwrap().pc), expected, "{event:?} at {}", here.time);
     }
     let mut session = session("debug/walk.ron", 0);
@@ -137,29 +142,29 @@ fn the_last_write_is_found_and_so_are_all() {
     session.focus.lane = 2;
     let register = target(&session, "%r7");
     let stop = Location::parse("40").unwrap().resolve(session.program(), None).unwrap().pcs;
-    session.resume(&Goal::Advance { pcs: stop, this_frame: false }, Direction::Forward, &mut Unhurried).unwrap();
+    session.resume(&Goal::Advance { pcs: stop, this_frame: false }, Direction::Forward, &mut NeverInterrupt).unwrap();
     let now = session.time();
-    let last = session.last(&register, &mut Unhurried).touches;
-    assert_eq!(told(&session, &last), [(36, 4, 12, 18)]);
-    let first = session.first(&register, &mut Unhurried).touches;
-    assert_eq!(told(&session, &first), [(34, 4, 0, 0)], "the first write is one of the value it had");
-    let history = session.history(&register, &mut Unhurried).touches;
-    assert_eq!(told(&session, &history), [(36, 4, 0, 6), (36, 4, 6, 12), (36, 4, 12, 18)]);
+    let last = session.last(&register, &mut NeverInterrupt).touches;
+    assert_eq!(described(&session, &last), [(36, 4, 12, 18)]);
+    let first = session.first(&register, &mut NeverInterrupt).touches;
+    assert_eq!(described(&session, &first), [(34, 4, 0, 0)], "the first write is one of the value it had");
+    let history = session.history(&register, &mut NeverInterrupt).touches;
+    assert_eq!(described(&session, &history), [(36, 4, 0, 6), (36, 4, 6, 12), (36, 4, 12, 18)]);
     assert_eq!(session.time(), now, "asking does not move");
     // The result of a call is written by the callee's return.
     let result = target(&session, "%r3");
-    let last = session.last(&result, &mut Unhurried).touches;
+    let last = session.last(&result, &mut NeverInterrupt).touches;
     assert_eq!((line(&session, last[0].pc), word(&last[0].new)), (9, 6));
 }
 
 #[test]
 fn who_wrote_memory_at_the_end_of_the_run() {
     let mut session = session("debug/walk.ron", 0);
-    session.seek_end(&mut Unhurried);
+    session.seek_end(&mut NeverInterrupt);
     let place = target(&session, "out[5]");
-    let last = session.last(&place, &mut Unhurried).touches;
+    let last = session.last(&place, &mut NeverInterrupt).touches;
     // Thread 5 is odd, (5 + 100) twice; all lanes store at once.
-    assert_eq!(told(&session, &last), [(43, 1 << 5, 0, 210)]);
+    assert_eq!(described(&session, &last), [(43, 1 << 5, 0, 210)]);
     assert_eq!((last[0].by.warp, last[0].by.lane), (0, 5));
 }
 
@@ -169,7 +174,7 @@ fn who_waits_for_a_flag_lets_others_run() {
     let step = Goal::Instruction { count: 1, over_calls: false };
     let mut needed = None;
     for _ in 0..40 {
-        let stop = session.resume(&step, Direction::Forward, &mut Unhurried).unwrap();
+        let stop = session.resume(&step, Direction::Forward, &mut NeverInterrupt).unwrap();
         assert_eq!(stop.focus.warp, 0);
         needed = needed.or(stop.others);
         if line(&session, session.scene().group().unwrap().pc) == 20 {
@@ -186,9 +191,9 @@ fn who_waits_for_a_flag_lets_others_run() {
 #[test]
 fn edits_fork_the_run_and_are_replayed() {
     let mut session = session("debug/walk.ron", 0);
-    session.seek_end(&mut Unhurried);
+    session.seek_end(&mut NeverInterrupt);
     let end = session.recorded();
-    session.seek(end - 20, &mut Unhurried);
+    session.seek(end - 20, &mut NeverInterrupt);
     let edits = Expression::parse("%r3").unwrap().target(&session.scene()).unwrap();
     let Target::Register(register) = edits else { panic!() };
     let (bank, slot) = (register.bank, register.slot);
@@ -196,21 +201,21 @@ fn edits_fork_the_run_and_are_replayed() {
     session.edit(vec![edit]).unwrap();
     assert_eq!(session.recorded(), end - 20, "what was recorded after it is dropped");
     let digest = session.machine().digest();
-    session.seek_end(&mut Unhurried);
-    session.seek(Tick::START, &mut Unhurried);
-    session.seek(end - 20, &mut Unhurried);
+    session.seek_end(&mut NeverInterrupt);
+    session.seek(Tick::START, &mut NeverInterrupt);
+    session.seek(end - 20, &mut NeverInterrupt);
     assert_eq!(session.machine().digest(), digest, "the edit belongs to the run");
     let saved = ptxdbg::debug::saved::Saved::parse("saved", session.saved().to_text()).unwrap();
     let mut again = crate::common::session("debug/walk.ron", 0);
-    again.restore(saved, &mut Unhurried).unwrap();
+    again.restore(saved, &mut NeverInterrupt).unwrap();
     assert_eq!((again.time(), again.machine().digest(), again.focus), (session.time(), digest, session.focus));
 }
 
 /// Says no at the first question.
 struct Impatient(u32);
 
-impl ptxdbg::debug::session::Pace for Impatient {
-    fn go_on(&mut self, _: &Session) -> bool {
+impl ptxdbg::debug::session::InterruptCheck for Impatient {
+    fn should_continue(&mut self, _: &Session) -> bool {
         self.0 += 1;
         false
     }
@@ -222,14 +227,14 @@ fn a_run_that_pauses_all_the_time_can_be_interrupted() {
     let everywhere = (0..session.program().code.len()).map(ptxdbg::program::Pc::new).collect();
     let never = Condition::parse("%laneid == 77").unwrap();
     session.breakpoints.add(Breakpoint { condition: Some(never), ..Breakpoint::new(Trigger::Code(everywhere), "everywhere") });
-    let mut pace = Impatient(0);
-    let stop = session.resume(&Goal::Continue, Direction::Forward, &mut pace).unwrap();
+    let mut interrupt = Impatient(0);
+    let stop = session.resume(&Goal::Continue, Direction::Forward, &mut interrupt).unwrap();
     assert!(matches!(stop.reasons[..], [Reason::Interrupted]));
     assert!(stop.time > Tick::START && stop.time <= Tick(2048), "asked after {} ticks", stop.time);
-    session.seek(Tick(5000), &mut Unhurried);
-    let stop = session.resume(&Goal::Continue, Direction::Backward, &mut pace).unwrap();
+    session.seek(Tick(5000), &mut NeverInterrupt);
+    let stop = session.resume(&Goal::Continue, Direction::Backward, &mut interrupt).unwrap();
     assert!(matches!(stop.reasons[..], [Reason::Interrupted]));
-    assert_eq!((stop.time, pace.0), (Tick(5000), 2), "who interrupts a way back stays");
+    assert_eq!((stop.time, interrupt.0), (Tick(5000), 2), "who interrupts a way back stays");
 }
 
 #[test]
@@ -244,13 +249,13 @@ fn a_register_of_a_block_that_comes_later_is_watched() {
     assert_eq!(advance(&mut session).focus.block, [1, 0, 0]);
     let watched = target(&session, "%r1");
     session.breakpoints.add(Breakpoint::new(Trigger::Watch(watched.clone(), WatchMode::Change), "%r1"));
-    session.seek(Tick::START, &mut Unhurried);
+    session.seek(Tick::START, &mut NeverInterrupt);
     let stop = go(&mut session, Direction::Forward);
-    let [Reason::Watchpoint { touch, .. }] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
+    let [Reason::Watchpoint { watched_access, .. }] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
     // %r1 = %ctaid.x * %ntid.x + %tid.x is written on line 49.
-    assert_eq!(told(&session, std::slice::from_ref(touch)), [(49, 1, 0, 32)]);
-    let first = session.first(&watched, &mut Unhurried).touches;
-    assert_eq!(told(&session, &first), [(49, 1, 0, 32)]);
+    assert_eq!(described(&session, std::slice::from_ref(watched_access)), [(49, 1, 0, 32)]);
+    let first = session.first(&watched, &mut NeverInterrupt).touches;
+    assert_eq!(described(&session, &first), [(49, 1, 0, 32)]);
 }
 
 /// What `fixtures/transcripts/stopping.txt` shows of the same kernel.

@@ -4,7 +4,7 @@
 
 use crate::common::{DIVERGENT, fixture_files, session};
 use ptxdbg::debug::breakpoints::{Breakpoint, Location, Trigger};
-use ptxdbg::debug::session::{Session, Unhurried};
+use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::settings::StepBy;
 use ptxdbg::debug::stop::{Direction, DivergentStep, Goal, Need, Reason, StepUnit, Stop};
 use ptxdbg::machine::Tick;
@@ -15,11 +15,11 @@ const STEP: Goal = Goal::Instruction { count: 1, over_calls: false };
 const TICKS: u64 = 150_000;
 
 fn run(session: &mut Session, goal: &Goal, direction: Direction) -> Stop {
-    session.resume(goal, direction, &mut Unhurried).unwrap()
+    session.resume(goal, direction, &mut NeverInterrupt).unwrap()
 }
 
 fn digest_at(session: &mut Session, time: u64) -> u64 {
-    session.seek(Tick(time), &mut Unhurried);
+    session.seek(Tick(time), &mut NeverInterrupt);
     assert_eq!(session.time(), Tick(time));
     session.machine().digest()
 }
@@ -47,7 +47,7 @@ fn the_state_at_a_tick_is_the_same_however_it_was_reached() {
         let mut wandering = session(&file, case);
         wandering.settings.snapshot_memory = 1 << 20;
         wandering.apply_settings();
-        wandering.seek(Tick(TICKS), &mut Unhurried);
+        wandering.seek(Tick(TICKS), &mut NeverInterrupt);
         let end = wandering.recorded();
         let mut times: Vec<u64> = random.by_ref().take(6).map(|number| number % (end.0 + 1)).collect();
         let here: Vec<u64> = times.iter().map(|time| digest_at(&mut wandering, *time)).collect();
@@ -69,7 +69,7 @@ fn steps_back_undo_steps_forward() {
             session.settings.step_unit = unit;
             session.settings.divergent_step = DivergentStep::Wait;
             let mut stood = vec![session.time()];
-            while stood.len() < 60 && session.resume(&STEP, Direction::Forward, &mut Unhurried).is_ok() {
+            while stood.len() < 60 && session.resume(&STEP, Direction::Forward, &mut NeverInterrupt).is_ok() {
                 stood.push(session.time());
             }
             let last = run(&mut session, &STEP, Direction::Backward).time;
@@ -198,7 +198,7 @@ fn many_steps_back_are_as_one_step_back_many_times() {
         let (mut once, mut often) = (session(file, *case), session(file, *case));
         for session in [&mut once, &mut often] {
             session.settings.divergent_step = DivergentStep::Wait;
-            session.seek(Tick(90_000), &mut Unhurried);
+            session.seek(Tick(90_000), &mut NeverInterrupt);
             let focus = session.machine().resident_blocks().next().map(|block| {
                 let warp = block.warps.iter().position(|warp| !warp.live.is_empty()).unwrap_or(0);
                 ptxdbg::debug::focus::Focus { block: block.index, warp: warp as u32, ..session.focus }

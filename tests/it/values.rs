@@ -1,4 +1,4 @@
-//! What pairs of operations give that the vendor's assembler joins, and single operations that it folds: `fixtures/joined`. And what of
+//! What pairs of operations give that the vendor's assembler joins, and single operations that it folds: `fixtures/contracted`. And what of
 //! other operations follows from the manual alone.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::look::one_warp::one_warp;
 use ptxdbg::base::Sources;
-use ptxdbg::machine::{Device, Machine, Step, Unobserved};
+use ptxdbg::machine::{Device, Machine, NullObserver, Step};
 use ptxdbg::program::{Op, Program};
 
 fn fixtures() -> PathBuf {
@@ -70,7 +70,7 @@ fn result(program: &Arc<Program>, number: usize, row: &Row<'_>) -> u64 {
         device.write(out + 16 * (index as u64 + 1), &bits.to_le_bytes()).unwrap();
     }
     let mut machine = Machine::new(device, one_warp(program.function(&format!("k{number}")).unwrap(), out)).unwrap();
-    assert_eq!(machine.run(1 << 12, &mut Unobserved), Step::Done, "{}", row.body);
+    assert_eq!(machine.run(1 << 12, &mut NullObserver), Step::Done, "{}", row.body);
     let mut bytes = [0; 8];
     machine.device().read(out, &mut bytes).unwrap();
     u64::from_le_bytes(bytes)
@@ -119,7 +119,7 @@ fn reduced(words: &str, values: &[u32]) -> u32 {
         device.write(out + 4 * lane as u64, &value.to_le_bytes()).unwrap();
     }
     let mut machine = Machine::new(device, one_warp(program.function("k").unwrap(), out)).unwrap();
-    assert_eq!(machine.run(1 << 12, &mut Unobserved), Step::Done, "{words}");
+    assert_eq!(machine.run(1 << 12, &mut NullObserver), Step::Done, "{words}");
     let mut bytes = [0; 128];
     machine.device().read(out, &mut bytes).unwrap();
     let lanes: Vec<u32> = bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();

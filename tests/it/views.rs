@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
 
-use crate::look::{Standing, standing};
+use crate::look::{LaneLocation, location};
 use ptxdbg::debug::explain::explain;
 use ptxdbg::debug::expression::Expression;
 use ptxdbg::debug::focus::{Extents, Focus, FocusChange, ThreadFilter};
@@ -24,8 +24,8 @@ fn assert_lines(text: &str, expected: &[&str]) {
     assert_eq!(lines, expected, "\n{text}");
 }
 
-fn explained(standing: &Standing, lane: u32) -> String {
-    words::explanation(&explain(&standing.scene(0, lane), None).unwrap())
+fn explained(location: &LaneLocation, lane: u32) -> String {
+    words::explanation(&explain(&location.scene(0, lane), None).unwrap())
 }
 
 fn examined(scene: &Scene<'_>, letters: &str, address: &str) -> String {
@@ -38,7 +38,7 @@ fn examined(scene: &Scene<'_>, letters: &str, address: &str) -> String {
 
 #[test]
 fn the_launch_says_what_its_parameters_hold() {
-    let at_call = standing(LOOKING, AT_CALL);
+    let at_call = location(LOOKING, AT_CALL);
     assert_lines(
         &table(&launch::launch(&view::launch(&at_call.scene(0, 0)), (0, 1), &[])),
         &[
@@ -56,7 +56,7 @@ fn the_launch_says_what_its_parameters_hold() {
 #[test]
 fn blocks_in_the_same_condition_are_one_row() {
     let all = ThreadFilter::default();
-    let at_barrier = standing(LOOKING, AT_BARRIER);
+    let at_barrier = location(LOOKING, AT_BARRIER);
     assert_lines(
         &table(&threads::blocks(&view::blocks(&at_barrier.scene(0, 0), &all))),
         &[
@@ -65,7 +65,7 @@ fn blocks_in_the_same_condition_are_one_row() {
             "  (1,0,0)  (1,0,0)       1  not started",
         ],
     );
-    let ended = standing(LOOKING, u64::MAX);
+    let ended = location(LOOKING, u64::MAX);
     assert_lines(
         &table(&threads::blocks(&view::blocks(&ended.scene(0, 0), &all))),
         &["  from     to       blocks  state", "* (0,0,0)  (1,0,0)       2  finished"],
@@ -75,12 +75,12 @@ fn blocks_in_the_same_condition_are_one_row() {
 #[test]
 fn warps_lanes_and_threads_are_coalesced() {
     let all = ThreadFilter::default();
-    let start = standing(LOOKING, 0);
+    let start = location(LOOKING, 0);
     assert_lines(
         &table(&threads::warps(&view::warps(&start.scene(0, 0), &all).unwrap())),
         &["  warp  state  lanes  at", "* 0-1   ready  0-31   looking.ptx:32 <looking>  mov.u32 %r1, %laneid"],
     );
-    let diverged = standing(LOOKING, DIVERGED);
+    let diverged = location(LOOKING, DIVERGED);
     let scene = diverged.scene(0, 5);
     assert_lines(
         &table(&threads::warps(&view::warps(&scene, &all).unwrap())),
@@ -115,7 +115,7 @@ fn warps_lanes_and_threads_are_coalesced() {
 
 #[test]
 fn barriers_say_who_is_missing() {
-    let deadlock = standing("faults/barrier_deadlock.ron", u64::MAX);
+    let deadlock = location("faults/barrier_deadlock.ron", u64::MAX);
     assert_lines(
         &table(&threads::barriers(&view::barriers(&deadlock.scene(0, 0), &ThreadFilter::default()).unwrap())),
         &[
@@ -128,7 +128,7 @@ fn barriers_say_who_is_missing() {
 
 #[test]
 fn calls_and_locals_are_those_of_the_selected_frame() {
-    let in_call = standing(LOOKING, IN_CALL);
+    let in_call = location(LOOKING, IN_CALL);
     let mut scene = in_call.scene(0, 5);
     assert_lines(
         &table(&frames::stack(&view::backtrace(&scene, 10).unwrap())),
@@ -160,7 +160,7 @@ fn calls_and_locals_are_those_of_the_selected_frame() {
 
 #[test]
 fn names_and_where_they_lie() {
-    let at_call = standing(LOOKING, AT_CALL);
+    let at_call = location(LOOKING, AT_CALL);
     let scene = at_call.scene(0, 0);
     assert_lines(
         &table(&symbols::symbols(&view::symbols(&scene, "a"), "a")),
@@ -192,9 +192,9 @@ fn names_and_where_they_lie() {
 
 #[test]
 fn divergence_says_where_groups_meet() {
-    let diverged = standing(LOOKING, DIVERGED);
+    let diverged = location(LOOKING, DIVERGED);
     let view = view::divergence(&diverged.scene(0, 5)).unwrap();
-    assert_eq!(view.meeting.unwrap().0, 26, "join is the 22nd instruction of the kernel, which begins at 4");
+    assert_eq!(view.reconvergence.unwrap().0, 26, "join is the 22nd instruction of the kernel, which begins at 4");
     assert_lines(
         &words::divergence(&view),
         &[
@@ -208,7 +208,7 @@ fn divergence_says_where_groups_meet() {
 #[test]
 fn groups_of_a_loop_meet_behind_it() {
     for ticks in 0..400 {
-        let loops = standing("programs/bfs_frontier.ron", ticks);
+        let loops = location("programs/bfs_frontier.ron", ticks);
         let Ok(view) = view::divergence(&loops.scene(0, 0)) else { continue };
         let lanes = view.groups.iter().fold(view.exited, |lanes, group| {
             assert!(!lanes.meets(group.lanes), "a lane is in one group");
@@ -216,15 +216,15 @@ fn groups_of_a_loop_meet_behind_it() {
         });
         assert_eq!(lanes, LaneMask::ALL);
         if view.groups.len() > 1 {
-            let meeting = view.meeting.unwrap();
-            assert!(view.groups.iter().any(|group| group.pc != meeting), "they have not met yet");
+            let reconvergence = view.reconvergence.unwrap();
+            assert!(view.groups.iter().any(|group| group.pc != reconvergence), "they have not met yet");
         }
     }
 }
 
 #[test]
 fn control_flow_shows_who_is_where() {
-    let diverged = standing(LOOKING, DIVERGED);
+    let diverged = location(LOOKING, DIVERGED);
     let scene = diverged.scene(0, 5);
     let function = scene.frame().unwrap().function;
     assert_lines(
@@ -241,7 +241,7 @@ fn control_flow_shows_who_is_where() {
 
 #[test]
 fn the_listing_shows_lanes_and_breakpoints() {
-    let diverged = standing(LOOKING, DIVERGED);
+    let diverged = location(LOOKING, DIVERGED);
     let scene = diverged.scene(0, 5);
     let (file, line) = view::current_line(&scene);
     assert_eq!(line, 54);
@@ -261,7 +261,7 @@ fn the_listing_shows_lanes_and_breakpoints() {
 
 #[test]
 fn an_instruction_is_explained_by_running_it() {
-    let explained_at = |ticks| explained(&standing(LOOKING, ticks), 5);
+    let explained_at = |ticks| explained(&location(LOOKING, ticks), 5);
     let active = "  active: all 32 lanes that stand here (0-31)";
     assert_lines(
         &explained_at(1),
@@ -290,16 +290,16 @@ fn an_instruction_is_explained_by_running_it() {
             "  active: 8 of 32 lanes (0-7)",
         ],
     );
-    assert!(explained(&standing(LOOKING, 21), 8).contains("%p1 is false; does nothing"));
+    assert!(explained(&location(LOOKING, 21), 8).contains("%p1 is false; does nothing"));
     assert!(explained_at(22).contains("lanes 8-31 of the warp run first"), "{}", explained_at(22));
     assert!(explained_at(28).contains("the lane then waits: at barrier 0"), "{}", explained_at(28));
     assert!(explained_at(29).contains("waits here: at barrier 0"), "{}", explained_at(29));
-    assert!(explain(&standing(LOOKING, u64::MAX).scene(0, 0), None).is_none(), "nobody is left to execute anything");
+    assert!(explain(&location(LOOKING, u64::MAX).scene(0, 0), None).is_none(), "nobody is left to execute anything");
 }
 
 #[test]
 fn memory_is_examined_in_rows() {
-    let at_call = standing(LOOKING, AT_CALL);
+    let at_call = location(LOOKING, AT_CALL);
     let scene = at_call.scene(0, 5);
     assert_lines(
         &examined(&scene, "6xw", "x"),
@@ -323,7 +323,7 @@ fn memory_is_examined_in_rows() {
 
 #[test]
 fn values_are_printed_in_words() {
-    let diverged = standing(LOOKING, DIVERGED);
+    let diverged = location(LOOKING, DIVERGED);
     let scene = diverged.scene(0, 5);
     let printed = |text: &str| {
         let value = Expression::parse(text).unwrap().evaluate(&scene).unwrap();

@@ -5,9 +5,9 @@
 
 use std::path::Path;
 
-use ptxdbg::command::{Context, Desk, Outcome, View, execute};
+use ptxdbg::command::{CommandState, Context, Outcome, View, execute};
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::session::{Session, Unhurried};
+use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::{CopyPolicy, LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::isa::{Major, MatrixDescriptor, SharedTile, Swizzle};
 use ptxdbg::machine::{BlockId, Event, EventKind, EventMask, LaneMask, Machine, Observer, Step, Tick, WgmmaChange};
@@ -24,8 +24,8 @@ fn session(case: usize, copies: CopyPolicy, lines: &[&str]) -> Session {
 }
 
 fn answer(session: &mut Session, line: &str) -> Outcome {
-    let mut desk = Desk::default();
-    let mut context = Context { session, desk: &mut desk, pace: &mut Unhurried, confirmed: true };
+    let mut state = CommandState::default();
+    let mut context = Context { session, state: &mut state, interrupt: &mut NeverInterrupt, confirmed: true };
     execute(line, &mut context).unwrap_or_else(|error| panic!("{line}: {}", error.message))
 }
 
@@ -176,11 +176,11 @@ impl Observer for Told {
     }
 }
 
-fn told(case: usize, copies: CopyPolicy) -> Vec<String> {
+fn described(case: usize, copies: CopyPolicy) -> Vec<String> {
     let mut machine: Machine = session(case, copies, &[]).machine().clone();
-    let mut told = Told::default();
-    assert_eq!(machine.run(1 << 20, &mut told), Step::Done);
-    told.0
+    let mut described = Told::default();
+    assert_eq!(machine.run(1 << 20, &mut described), Step::Done);
+    described.0
 }
 
 #[test]
@@ -197,17 +197,17 @@ fn an_observer_is_told_every_step_and_the_early_touch() {
         all.extend(["wait 1".to_string(), "Read".to_string()]);
         all
     };
-    assert_eq!(told(EARLY, CopyPolicy::Lazy), steps(["", "", "#1 #2"]));
+    assert_eq!(described(EARLY, CopyPolicy::Lazy), steps(["", "", "#1 #2"]));
     // The policy moves the ends and nothing else.
-    assert_eq!(told(EARLY, CopyPolicy::Eager), steps(["#1", "#2", ""]));
+    assert_eq!(described(EARLY, CopyPolicy::Eager), steps(["#1", "#2", ""]));
 }
 
 #[test]
 fn what_nobody_waited_for_is_told_when_the_warp_exits() {
-    let told = told(GROUPS, CopyPolicy::Lazy);
-    assert_eq!(told.last().map(String::as_str), Some("lost #3"));
+    let described = described(GROUPS, CopyPolicy::Lazy);
+    assert_eq!(described.last().map(String::as_str), Some("lost #3"));
     // The store of e after wait_group 1, and that of f at the end.
-    assert_eq!(told.iter().filter(|step| step.starts_with("touch Read")).collect::<Vec<_>>(), ["touch Read #2", "touch Read #3"]);
+    assert_eq!(described.iter().filter(|step| step.starts_with("touch Read")).collect::<Vec<_>>(), ["touch Read #2", "touch Read #3"]);
 }
 
 /// A descriptor with these fields; lengths in bytes.

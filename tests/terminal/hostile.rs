@@ -140,7 +140,7 @@ fn history_is_written_at_once_and_what_cannot_be_is_said() {
         let kill = format!("kill -KILL {}", pty.process());
         assert!(std::process::Command::new("sh").args(["-c", &kill]).status().unwrap().success());
         assert_ne!(pty.ended(), 0);
-        let history = std::fs::read_to_string(pty.home().join(".local/state/ptxdbg/history")).unwrap();
+        let history = std::fs::read_to_string(pty.owner().join(".local/state/ptxdbg/history")).unwrap();
         assert_eq!(history, "#V2\nprint 6 * 7\nprint 40 + 5\n");
     }
 }
@@ -148,7 +148,7 @@ fn history_is_written_at_once_and_what_cannot_be_is_said() {
 #[test]
 fn a_history_file_that_is_none_is_said() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile-history");
-    for (name, make, told) in [
+    for (name, make, described) in [
         ("fifo", "mkfifo \"$1\"", "it is not a regular file"),
         ("folder", "mkdir \"$1\"", "it is not a regular file"),
         ("bytes", "printf '#V2\\nprint 1\\n\\377\\n' > \"$1\"", "1 line of it is not UTF-8"),
@@ -162,7 +162,7 @@ fn a_history_file_that_is_none_is_said() {
         for words in [&[][..], &["--plain"]] {
             let words = [&[env!("CARGO_BIN_EXE_ptxdbg")], WALK, words].concat();
             let mut pty = Pty::start(&words, &[("XDG_STATE_HOME", state.to_str())], (200, 40));
-            pty.wait_for(told);
+            pty.wait_for(described);
             pty.send("print 6 * 7\r");
             pty.wait_for("42");
             pty.send("quit\r");

@@ -29,17 +29,17 @@ fn is_given_back(pty: &mut Pty) {
 
 /// The watchers of a terminal.
 fn watchers(pty: &Pty) -> Vec<String> {
-    let home = pty.home().to_str().unwrap().to_string();
+    let owner = pty.owner().to_str().unwrap().to_string();
     let has = |path: std::path::PathBuf, what: &str| {
         std::fs::read(path).is_ok_and(|bytes| bytes.windows(what.len()).any(|window| window == what.as_bytes()))
     };
     let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
-    let ours = processes.filter(|path| has(path.join("cmdline"), "__watch-terminal") && has(path.join("environ"), &home));
+    let ours = processes.filter(|path| has(path.join("cmdline"), "__watch-terminal") && has(path.join("environ"), &owner));
     ours.map(|path| path.display().to_string()).collect()
 }
 
 fn kill(pty: &Pty, signal: &str) {
-    let pid = std::fs::read_to_string(pty.home().join("pid")).unwrap();
+    let pid = std::fs::read_to_string(pty.owner().join("pid")).unwrap();
     let kill = format!("kill -{signal} {pid}");
     assert!(std::process::Command::new("sh").args(["-c", &kill]).status().unwrap().success());
 }
@@ -88,8 +88,8 @@ fn a_stack_that_overflows() {
         pty.wait_for_line(&prompt(0));
         pty.send("echo now\r");
         is_given_back(&mut pty);
-        let told = std::fs::read_to_string(pty.home().join("errors")).unwrap();
-        assert!(told.contains("overflowed its stack"), "{told}");
+        let described = std::fs::read_to_string(pty.owner().join("errors")).unwrap();
+        assert!(described.contains("overflowed its stack"), "{described}");
     }
 }
 

@@ -21,7 +21,7 @@ pub struct Pty {
     keyboard: Box<dyn Write + Send>,
     master: Box<dyn MasterPty + Send>,
     child: Box<dyn Child + Send + Sync>,
-    home: PathBuf,
+    owner: PathBuf,
 }
 
 impl Pty {
@@ -37,24 +37,24 @@ impl Pty {
 
     /// The debugger with a key map of the user's own.
     pub fn configured(args: &[&str], keys: &str) -> Self {
-        let home = home();
-        let folder = home.join(".config/ptxdbg");
+        let owner = owner();
+        let folder = owner.join(".config/ptxdbg");
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("keys.ron"), keys).unwrap();
-        Self::at_home(home, &[&[DEBUGGER], args].concat(), &[], (80, 24))
+        Self::at_owner(owner, &[&[DEBUGGER], args].concat(), &[], (80, 24))
     }
 
     /// Any program, with variables that are set or, without a value, not set.
     pub fn start(words: &[&str], variables: &[(&str, Option<&str>)], size: (u16, u16)) -> Self {
-        Self::at_home(home(), words, variables, size)
+        Self::at_owner(owner(), words, variables, size)
     }
 
-    fn at_home(home: PathBuf, words: &[&str], variables: &[(&str, Option<&str>)], (columns, rows): (u16, u16)) -> Self {
+    fn at_owner(owner: PathBuf, words: &[&str], variables: &[(&str, Option<&str>)], (columns, rows): (u16, u16)) -> Self {
         let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
         let mut command = CommandBuilder::new(words[0]);
         command.args(&words[1..]);
         command.cwd(env!("CARGO_MANIFEST_DIR"));
-        command.env("HOME", &home);
+        command.env("HOME", &owner);
         command.env("TERM", "xterm-256color");
         let unset = ["NO_COLOR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"].map(|name| (name, None));
         for (name, value) in unset.iter().chain(variables) {
@@ -77,7 +77,7 @@ impl Pty {
                 shown.lock().unwrap().process(&bytes[..count]);
             }
         });
-        Self { screen, written, keyboard: pair.master.take_writer().unwrap(), master: pair.master, child, home }
+        Self { screen, written, keyboard: pair.master.take_writer().unwrap(), master: pair.master, child, owner }
     }
 
     /// All that was written to the terminal.
@@ -104,8 +104,8 @@ impl Pty {
     }
 
     /// The user's folder.
-    pub fn home(&self) -> &Path {
-        &self.home
+    pub fn owner(&self) -> &Path {
+        &self.owner
     }
 
     /// Gives the terminal another size.
@@ -185,7 +185,7 @@ impl Drop for Pty {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let _ = std::fs::remove_dir_all(&self.home);
+        let _ = std::fs::remove_dir_all(&self.owner);
     }
 }
 
@@ -196,13 +196,13 @@ pub fn rows(screen: &vt100::Screen) -> Vec<String> {
 }
 
 /// An empty folder for the history, so that no test sees what another has typed.
-fn home() -> PathBuf {
+fn owner() -> PathBuf {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let home = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("terminal-{}-{number}", std::process::id()));
-    std::fs::create_dir_all(&home).unwrap();
-    home
+    let owner = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("terminal-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&owner).unwrap();
+    owner
 }
 
 fn size(columns: u16, rows: u16) -> PtySize {

@@ -8,7 +8,7 @@ use crate::flow::reach::closure;
 
 /// Where lanes that will meet are noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Opening {
+pub(super) enum PushPoint {
     /// Before the branch that ends this block.
     At(BlockId),
     /// Where this loop is entered.
@@ -33,7 +33,7 @@ pub(super) enum Reason {
 pub(super) struct Candidate {
     /// The block.
     pub(super) target: BlockId,
-    pub(super) opening: Opening,
+    pub(super) push_point: PushPoint,
     pub(super) reason: Reason,
     /// The innermost loop in which lanes meet there.
     region: Option<usize>,
@@ -61,9 +61,9 @@ pub(super) fn candidates(shape: &Shape) -> Vec<Candidate> {
 }
 
 /// The place before all loops around `block` that `target` is not in.
-fn outside(shape: &Shape, block: BlockId, target: BlockId) -> Opening {
+fn outside(shape: &Shape, block: BlockId, target: BlockId) -> PushPoint {
     let left = shape.loops_of(block).filter(|around| !shape.is_in(*around, target)).last();
-    left.map_or(Opening::At(block), Opening::Before)
+    left.map_or(PushPoint::At(block), PushPoint::Before)
 }
 
 /// A block that several ways lead to.
@@ -79,7 +79,7 @@ fn join(shape: &Shape, target: BlockId) -> Option<Candidate> {
     let ends = |ending: Ending| from.iter().any(|block| shape.endings[block.index()] == ending);
     let never_parts = shape.endings[parting.index()] == Ending::Uniform || class == PARTIAL && ends(Ending::Uniform);
     let only_by_table = class == PARTIAL && shape.endings[parting.index()] == Ending::Indexed && !ends(Ending::Conditional);
-    let candidate = Candidate { target, opening: outside(shape, parting, target), reason: Reason::Join, region, class };
+    let candidate = Candidate { target, push_point: outside(shape, parting, target), reason: Reason::Join, region, class };
     (!never_parts && !only_by_table).then_some(candidate)
 }
 
@@ -95,8 +95,8 @@ fn way_back(shape: &Shape, index: usize) -> Option<Candidate> {
         return None;
     }
     let inner = shape.loops_of(parting).take_while(|around| *around != index).last();
-    let opening = inner.map_or(Opening::At(parting), Opening::Before);
-    Some(Candidate { target: found.header, opening, reason: Reason::WayBack, region: Some(index), class: CERTAIN })
+    let push_point = inner.map_or(PushPoint::At(parting), PushPoint::Before);
+    Some(Candidate { target: found.header, push_point, reason: Reason::WayBack, region: Some(index), class: CERTAIN })
 }
 
 /// Where lanes leave the loop `index`.
@@ -105,7 +105,7 @@ fn add_exits(shape: &Shape, index: usize, candidates: &mut Vec<Candidate>) {
     let is_latch = |block: BlockId| found.latches.contains(&block);
     let candidate = |(from, target): (BlockId, BlockId), reason, class| {
         let region = shape.innermost[target.index()];
-        Candidate { target, opening: outside(shape, from, target), reason, region, class }
+        Candidate { target, push_point: outside(shape, from, target), reason, region, class }
     };
     let Some(first) = found.exits.first().copied() else { return };
     let is_entered_once = |target: BlockId| shape.entries(target).count() < 2;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::super::blocks::BlockId;
 use super::super::order::DEPTH_MAX;
-use super::candidates::{Candidate, Opening, Reason};
+use super::candidates::{Candidate, PushPoint, Reason};
 use super::shape::{Ending, Shape};
 
 /// The blocks of one function that are looked at for its candidates, all in all; past that no more are chosen. Where lanes meet does not
@@ -43,7 +43,7 @@ pub(super) struct Nesting<'a> {
     shape: &'a Shape,
     chosen: Vec<Candidate>,
     /// What is noted at one place, the outermost first.
-    openings: BTreeMap<Opening, Vec<usize>>,
+    openings: BTreeMap<PushPoint, Vec<usize>>,
     links: Vec<Link>,
     known: BTreeMap<(Chain, usize), Chain>,
     blocks: Vec<Noted>,
@@ -111,7 +111,7 @@ impl<'a> Nesting<'a> {
 
     /// Chooses `candidate` too if it can be noted together with the others and an assembler has a reason to.
     pub(super) fn choose(&mut self, candidate: Candidate) {
-        if self.chosen.iter().any(|other| (other.target, other.opening) == (candidate.target, candidate.opening)) {
+        if self.chosen.iter().any(|other| (other.target, other.push_point) == (candidate.target, candidate.push_point)) {
             return;
         }
         let index = self.chosen.len();
@@ -119,7 +119,7 @@ impl<'a> Nesting<'a> {
         self.breaks.push(0);
         self.passed.push(0);
         self.open(index);
-        let holds = self.changes_by(candidate.opening).is_some_and(|mut changes| {
+        let holds = self.changes_by(candidate.push_point).is_some_and(|mut changes| {
             self.exchange(&mut changes);
             let holds = self.has_one_break() && !self.is_bypassed(&candidate, &changes) && self.is_proper(&candidate, &changes);
             if !holds {
@@ -141,7 +141,7 @@ impl<'a> Nesting<'a> {
             Reason::WayBack => u32::MAX,
             Reason::Join | Reason::LoopExit | Reason::LatchExit => self.shape.rank[self.chosen[*index].target.index()],
         };
-        let noted = self.openings.entry(self.chosen[index].opening).or_default();
+        let noted = self.openings.entry(self.chosen[index].push_point).or_default();
         noted.push(index);
         noted.sort_by_key(|index| Reverse(rank(index)));
     }
@@ -152,16 +152,16 @@ impl<'a> Nesting<'a> {
         chains.take_while(|chain| *chain != 0).map(|chain| (chain, self.links[chain].candidate))
     }
 
-    /// What is noted otherwise since something has been added at `opening`; none if it depends on the way there, or is too much.
-    fn changes_by(&mut self, opening: Opening) -> Option<Changes> {
+    /// What is noted otherwise since something has been added at `push_point`; none if it depends on the way there, or is too much.
+    fn changes_by(&mut self, push_point: PushPoint) -> Option<Changes> {
         let shape = self.shape;
-        let first = match opening {
-            Opening::At(block) => block,
-            Opening::Before(around) => shape.loops[around].header,
+        let first = match push_point {
+            PushPoint::At(block) => block,
+            PushPoint::Before(around) => shape.loops[around].header,
         };
-        let at_start = match opening {
-            Opening::At(block) => self.blocks[block.index()].at_start,
-            Opening::Before(around) => {
+        let at_start = match push_point {
+            PushPoint::At(block) => self.blocks[block.index()].at_start,
+            PushPoint::Before(around) => {
                 let from = shape.entries(first).find(|from| !shape.is_in(around, *from));
                 match from {
                     Some(from) => self.over_edge(from, first, self.blocks[from.index()].at_end)?,
@@ -206,7 +206,7 @@ impl<'a> Nesting<'a> {
 
     /// What is noted in `block` if that is noted at its start.
     fn noted_from(&mut self, block: BlockId, at_start: Chain) -> Option<Noted> {
-        Some(Noted { at_start, at_end: self.note(at_start, Opening::At(block))? })
+        Some(Noted { at_start, at_end: self.note(at_start, PushPoint::At(block))? })
     }
 
     /// What is noted at the start of `to` if lanes come from there with `chain`.
@@ -225,13 +225,13 @@ impl<'a> Nesting<'a> {
     fn enter(&mut self, chain: Chain, block: BlockId, is_entered: impl Fn(usize) -> bool) -> Option<Chain> {
         let mut entered: Vec<usize> = self.shape.loops_of(block).filter(|around| is_entered(*around)).collect();
         entered.reverse();
-        entered.into_iter().try_fold(chain, |chain, around| self.note(chain, Opening::Before(around)))
+        entered.into_iter().try_fold(chain, |chain, around| self.note(chain, PushPoint::Before(around)))
     }
 
     /// Notes what is noted there; none if it nests too deeply.
-    fn note(&mut self, chain: Chain, opening: Opening) -> Option<Chain> {
+    fn note(&mut self, chain: Chain, push_point: PushPoint) -> Option<Chain> {
         let (links, known) = (&mut self.links, &mut self.known);
-        self.openings.get(&opening).into_iter().flatten().try_fold(chain, |before, candidate| {
+        self.openings.get(&push_point).into_iter().flatten().try_fold(chain, |before, candidate| {
             let depth = links[before].depth + 1;
             let link = *known.entry((before, *candidate)).or_insert_with(|| {
                 links.push(Link { before, candidate: *candidate, depth });
@@ -280,11 +280,11 @@ impl<'a> Nesting<'a> {
             return false;
         }
         let shape = self.shape;
-        let (avoided, around) = match last.opening {
-            Opening::At(block) => (Some(block), shape.innermost[block.index()]),
-            Opening::Before(found) => (None, shape.loops[found].parent),
+        let (avoided, around) = match last.push_point {
+            PushPoint::At(block) => (Some(block), shape.innermost[block.index()]),
+            PushPoint::Before(found) => (None, shape.loops[found].parent),
         };
-        let holds_opening = |found: usize| matches!(last.opening, Opening::At(block) if shape.is_in(found, block));
+        let holds_opening = |found: usize| matches!(last.push_point, PushPoint::At(block) if shape.is_in(found, block));
         let leaves = |from: BlockId, to: BlockId| {
             let mut left = shape.loops_of(from).filter(|found| !shape.is_in(*found, to) && shape.loops[*found].has_several_exits);
             around.is_none_or(|around| shape.is_in(around, to)) && left.any(|found| !holds_opening(found))
@@ -320,9 +320,9 @@ impl<'a> Nesting<'a> {
         pairs.sort_unstable();
         pairs.dedup();
         pairs.into_iter().all(|(inner, outer)| {
-            let avoided = match self.chosen[outer].opening {
-                Opening::At(block) => Some(block),
-                Opening::Before(_) => None,
+            let avoided = match self.chosen[outer].push_point {
+                PushPoint::At(block) => Some(block),
+                PushPoint::Before(_) => None,
             };
             self.shape.coming_to(self.chosen[outer].target, avoided).contains(self.chosen[inner].target.index())
         })

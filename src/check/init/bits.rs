@@ -30,12 +30,12 @@ impl Bytes {
             }
             true
         });
-        debug_assert!(self.hold(start, bytes), "what was added is there");
+        debug_assert!(self.contains(start, bytes), "what was added is there");
     }
 
     /// Whether `bytes` bytes from `start` on are all in it.
     #[inline]
-    pub fn hold(&self, start: u64, bytes: u64) -> bool {
+    pub fn contains(&self, start: u64, bytes: u64) -> bool {
         each_word(start, bytes, |page, word, bits| match self.pages.get(page) {
             Some(Some(page)) => page[word] & bits == bits,
             _ => false,
@@ -69,18 +69,18 @@ mod tests {
     fn bytes_are_held_one_by_one() {
         let mut bytes = Bytes::default();
         bytes.add(4090, 10);
-        assert!(bytes.hold(4090, 10) && bytes.hold(4095, 2) && bytes.hold(4099, 1));
-        assert!(!bytes.hold(4089, 1) && !bytes.hold(4100, 1) && !bytes.hold(4096, 64));
+        assert!(bytes.contains(4090, 10) && bytes.contains(4095, 2) && bytes.contains(4099, 1));
+        assert!(!bytes.contains(4089, 1) && !bytes.contains(4100, 1) && !bytes.contains(4096, 64));
         bytes.add(4100, 28);
-        assert!(bytes.hold(4090, 38) && !bytes.hold(4090, 39));
+        assert!(bytes.contains(4090, 38) && !bytes.contains(4090, 39));
     }
 
     #[test]
     fn words_and_pages_are_crossed() {
         let mut bytes = Bytes::default();
         bytes.add(0, 3 * 4096 + 1);
-        assert!(bytes.hold(0, 3 * 4096 + 1));
-        assert!(!bytes.hold(3 * 4096 + 1, 1));
-        assert!(bytes.hold(63, 2) && bytes.hold(4095, 2));
+        assert!(bytes.contains(0, 3 * 4096 + 1));
+        assert!(!bytes.contains(3 * 4096 + 1, 1));
+        assert!(bytes.contains(63, 2) && bytes.contains(4095, 2));
     }
 }

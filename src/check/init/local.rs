@@ -22,7 +22,7 @@ impl LocalBytes {
         for (lanes, address) in by_address(event) {
             (0..u64::from(event.bytes)).for_each(|offset| self.add_byte(lanes, address + offset));
         }
-        debug_assert!(self.hold(event), "what was added is there");
+        debug_assert!(self.contains(event), "what was added is there");
     }
 
     fn add_byte(&mut self, lanes: LaneMask, address: u64) {
@@ -47,7 +47,7 @@ impl LocalBytes {
     }
 
     /// Whether the access covers nothing else.
-    pub fn hold(&self, event: &AccessEvent<'_>) -> bool {
+    pub fn contains(&self, event: &AccessEvent<'_>) -> bool {
         by_address(event).all(|(lanes, address)| (0..u64::from(event.bytes)).all(|offset| self.missing(lanes, address + offset).is_empty()))
     }
 }

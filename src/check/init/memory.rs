@@ -6,15 +6,15 @@ use std::sync::Arc;
 use super::bits::Bytes;
 use super::local::LocalBytes;
 use super::used;
-use crate::check::finding::{Deed, Finding, Side, Touched};
-use crate::check::held::Held;
+use crate::check::deferred::DeferredFindings;
+use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
 use crate::check::init::catalogue::MEMORY_UNINITIALIZED;
+use crate::check::lane_text::lanes_do;
 use crate::check::reporter::Reporter;
-use crate::check::told::lanes_do;
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, LaneMask, LaunchStart, Linked, MbarrierChange, MbarrierEvent,
-    WgmmaChange, WgmmaEvent, Work,
+    AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Destination, LaneMask, LaunchStart, MbarrierChange, MbarrierEvent,
+    MemoryOwner, PreparedLaunch, WgmmaChange, WgmmaEvent,
 };
 use crate::program::{Program, map};
 
@@ -32,9 +32,9 @@ pub(super) struct Memory {
     /// What of the blocks on the machine was written, by slot.
     blocks: Vec<BlockBytes>,
     /// The launch that runs.
-    linked: Option<Arc<Linked>>,
+    prepared: Option<Arc<PreparedLaunch>>,
     /// Reads that may be sides of races.
-    held: Held,
+    deferred: DeferredFindings,
 }
 
 /// A piece of global memory that held nothing at first.
@@ -65,7 +65,7 @@ struct Missing {
 impl Memory {
     /// A launch begins: the memory of blocks is new, and so are buffers made for it.
     pub fn begin(&mut self, launch: &LaunchStart) {
-        self.linked = Some(Arc::clone(&launch.linked));
+        self.prepared = Some(Arc::clone(&launch.prepared));
         self.blocks.clear();
         for range in &launch.undefined {
             if !self.undefined.iter().any(|known| known.range == *range) {
@@ -76,14 +76,14 @@ impl Memory {
 
     /// The launch has ended.
     pub fn end(&mut self, to: &mut Reporter<'_>) {
-        self.held.release(to);
+        self.deferred.release(to);
     }
 
     /// Notes what is written, and reports what is read too early.
     pub fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
         match event.space {
             Space::Shared | Space::SharedCluster => {
-                let bytes = &mut self.block(event.by.number, event.home.0).shared;
+                let bytes = &mut self.block(event.by.number, event.owner.0).shared;
                 if !passes(bytes, 0, event) {
                     return self.missing(event, to);
                 }
@@ -110,7 +110,7 @@ impl Memory {
     /// Parameters of functions are handed over without an access, so only what is written there counts.
     fn access_local(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let local = self.local(event);
-        if event.space == Space::Local && event.kind != AccessKind::Write && !local.hold(event) {
+        if event.space == Space::Local && event.kind != AccessKind::Write && !local.contains(event) {
             return self.missing(event, to);
         }
         if event.kind != AccessKind::Read {
@@ -144,23 +144,23 @@ impl Memory {
     }
 
     fn is_written(&self, event: &AccessEvent<'_>, lane: usize, address: u64) -> bool {
-        let number = self.number_of(event.by.number, event.home.0);
-        let block = self.blocks.get(event.home.0 as usize).filter(|block| block.number == number);
+        let number = self.number_of(event.by.number, event.owner.0);
+        let block = self.blocks.get(event.owner.0 as usize).filter(|block| block.number == number);
         match event.space {
-            Space::Shared | Space::SharedCluster => block.is_some_and(|block| block.shared.hold(address, 1)),
+            Space::Shared | Space::SharedCluster => block.is_some_and(|block| block.shared.contains(address, 1)),
             Space::Local => {
                 let local = block.and_then(|block| block.local.get(event.place.warp as usize));
                 local.is_some_and(|local| local.missing(LaneMask::of(lane), address).is_empty())
             }
             Space::Generic | Space::Global | Space::Const | Space::Param | Space::ParamFunc => {
-                self.piece(address).is_none_or(|piece| piece.written.hold(address - piece.range.start, 1))
+                self.piece(address).is_none_or(|piece| piece.written.contains(address - piece.range.start, 1))
             }
         }
     }
 
     fn note_all(&mut self, event: &AccessEvent<'_>) {
         match event.space {
-            Space::Shared | Space::SharedCluster => note(&mut self.block(event.by.number, event.home.0).shared, 0, event),
+            Space::Shared | Space::SharedCluster => note(&mut self.block(event.by.number, event.owner.0).shared, 0, event),
             Space::Local => self.local(event).add(event),
             Space::Generic | Space::Global | Space::Const | Space::Param | Space::ParamFunc => {
                 let piece = self.undefined.iter_mut().find(|piece| piece.range.contains(&event.addresses[0]));
@@ -171,24 +171,24 @@ impl Memory {
 
     /// Nobody else writes to local memory, so that is told at once.
     fn report(&mut self, event: &AccessEvent<'_>, missing: &Missing, to: &mut Reporter<'_>) -> bool {
-        let deed = if event.kind == AccessKind::Atomic { Deed::Atomic } else { Deed::Read };
-        let side = (event.place.pc, deed);
-        if self.held.repeats((MEMORY_UNINITIALIZED, 0, None, side)) || to.repeats(MEMORY_UNINITIALIZED, side) {
+        let action = if event.kind == AccessKind::Atomic { SideAction::Atomic } else { SideAction::Read };
+        let side = (event.place.pc, action);
+        if self.deferred.repeats((MEMORY_UNINITIALIZED, 0, None, side)) || to.repeats(MEMORY_UNINITIALIZED, side) {
             return false;
         }
         let block = match event.space {
-            Space::SharedCluster => self.index_of(self.number_of(event.by.number, event.home.0)),
+            Space::SharedCluster => self.index_of(self.number_of(event.by.number, event.owner.0)),
             Space::Generic | Space::Global | Space::Const | Space::Shared | Space::Local | Space::Param | Space::ParamFunc => {
                 event.place.block
             }
         };
-        let side = Side { bytes: event.bytes, ..Side::new(event.place, missing.lanes, deed) };
-        let memory = Touched { space: event.space, block, address: missing.address, bytes: event.bytes };
+        let side = Side { bytes: event.bytes, ..Side::new(event.place, missing.lanes, action) };
+        let memory = MemoryRange { space: event.space, block, address: missing.address, bytes: event.bytes };
         let finding = finding(side, memory, &lanes_do(missing.lanes, "read"), to.program);
         if event.space == Space::Local {
             return to.report(finding);
         }
-        self.held.hold(finding);
+        self.deferred.defer(finding);
         false
     }
 
@@ -204,7 +204,7 @@ impl Memory {
                 missing = self.gap(copy.by.number, from, bytes);
             }
         });
-        let reduces = matches!(&copy.work, Work::Block { reduction: Some(_), .. } | Work::Store { reduction: Some(_), .. });
+        let reduces = matches!(&copy.work, CopyKind::Block { reduction: Some(_), .. } | CopyKind::Store { reduction: Some(_), .. });
         let mut written = Vec::new();
         copy.work.writes(event.lanes, |at, bytes| written.push((at, bytes)));
         for (at, bytes) in written {
@@ -214,61 +214,61 @@ impl Memory {
             self.note(copy.by.number, at, bytes);
         }
         if let Some(memory) = missing {
-            let side = Side { bytes: memory.bytes, copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, Deed::Read) };
-            self.held.hold(finding(side, memory, "this copy reads", program));
+            let side = Side { bytes: memory.bytes, copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, SideAction::Read) };
+            self.deferred.defer(finding(side, memory, "this copy reads", program));
         }
     }
 
     /// What a `wgmma` reads of the block's shared memory must have been written when it is issued.
     pub fn wgmma(&mut self, event: &WgmmaEvent<'_>, program: &Program) {
         let WgmmaChange::Issued { wgmma, .. } = event.change else { return };
-        let home = Home::Block { slot: event.by.slot, index: event.place.block };
+        let owner = MemoryOwner::Block { slot: event.by.slot, index: event.place.block };
         let missing = wgmma.reads().find_map(|(start, end)| {
-            let (from, bytes) = (Destination { home, address: u64::from(start) }, u64::from(end - start));
+            let (from, bytes) = (Destination { owner, address: u64::from(start) }, u64::from(end - start));
             if self.holds(event.by.number, from, bytes) { None } else { self.gap(event.by.number, from, bytes) }
         });
         if let Some(memory) = missing {
-            let side = Side { bytes: memory.bytes, copy: Some(wgmma.id), ..Side::new(event.place, event.lanes, Deed::Read) };
-            self.held.hold(finding(side, memory, "this wgmma reads", program));
+            let side = Side { bytes: memory.bytes, copy: Some(wgmma.id), ..Side::new(event.place, event.lanes, SideAction::Read) };
+            self.deferred.defer(finding(side, memory, "this wgmma reads", program));
         }
     }
 
     /// `mbarrier.init` writes the object.
     pub fn mbarrier(&mut self, event: &MbarrierEvent) {
-        if let (MbarrierChange::Made(_), Some(linked)) = (event.change, &self.linked) {
-            let number = linked.block_number(event.block);
+        if let (MbarrierChange::Made(_), Some(prepared)) = (event.change, &self.prepared) {
+            let number = prepared.block_number(event.block);
             self.block(number, event.slot).shared.add(u64::from(event.address), MBARRIER_BYTES);
         }
     }
 
     fn holds(&mut self, issuer: u64, at: Destination, bytes: u64) -> bool {
-        match at.home {
-            Home::Global => self.piece(at.address).is_none_or(|piece| piece.written.hold(at.address - piece.range.start, bytes)),
-            Home::Block { slot, .. } => self.block(issuer, slot).shared.hold(at.address, bytes),
+        match at.owner {
+            MemoryOwner::Global => self.piece(at.address).is_none_or(|piece| piece.written.contains(at.address - piece.range.start, bytes)),
+            MemoryOwner::Block { slot, .. } => self.block(issuer, slot).shared.contains(at.address, bytes),
         }
     }
 
     /// The first unit from `at` on of which nothing was written.
-    fn gap(&mut self, issuer: u64, at: Destination, bytes: u64) -> Option<Touched> {
+    fn gap(&mut self, issuer: u64, at: Destination, bytes: u64) -> Option<MemoryRange> {
         let units = (0..bytes.div_ceil(UNIT)).map(|unit| (at.address + unit * UNIT, UNIT.min(bytes - unit * UNIT)));
         let is_empty = |(address, bytes): &(u64, u64)| {
             (*address..address + bytes).all(|address| !self.holds(issuer, Destination { address, ..at }, 1))
         };
         let (address, bytes) = units.into_iter().find(is_empty)?;
-        let (space, block) = match at.home {
-            Home::Global => (Space::Global, [0; 3]),
-            Home::Block { index, .. } => (Space::Shared, index),
+        let (space, block) = match at.owner {
+            MemoryOwner::Global => (Space::Global, [0; 3]),
+            MemoryOwner::Block { index, .. } => (Space::Shared, index),
         };
-        Some(Touched { space, block, address, bytes: bytes as u32 })
+        Some(MemoryRange { space, block, address, bytes: bytes as u32 })
     }
 
     fn note(&mut self, issuer: u64, at: Destination, bytes: u64) {
-        match at.home {
-            Home::Global => {
+        match at.owner {
+            MemoryOwner::Global => {
                 let piece = self.undefined.iter_mut().find(|piece| piece.range.contains(&at.address));
                 piece.into_iter().for_each(|piece| piece.written.add(at.address - piece.range.start, bytes));
             }
-            Home::Block { slot, .. } => self.block(issuer, slot).shared.add(at.address, bytes),
+            MemoryOwner::Block { slot, .. } => self.block(issuer, slot).shared.add(at.address, bytes),
         }
     }
 
@@ -287,7 +287,7 @@ impl Memory {
         assert!(block.number == u64::MAX || block.number <= number, "block {number} after block {}", block.number);
         if block.number != number {
             *block = BlockBytes { number, ..BlockBytes::default() };
-            if self.linked.as_ref().is_some_and(|linked| linked.shared_start < map::SHARED_RESERVED) {
+            if self.prepared.as_ref().is_some_and(|prepared| prepared.shared_start < map::SHARED_RESERVED) {
                 // What the system reserves starts as zeros.
                 block.shared.add(0, map::SHARED_RESERVED);
             }
@@ -306,14 +306,14 @@ impl Memory {
 
     /// The number of the block in a slot of the cluster of the block `issuer`: a cluster takes neighbouring slots and numbers, by rank.
     fn number_of(&self, issuer: u64, slot: u32) -> u64 {
-        match self.linked.as_ref().map_or(1, |linked| linked.cluster_blocks as u64) {
+        match self.prepared.as_ref().map_or(1, |prepared| prepared.cluster_blocks as u64) {
             1 => issuer,
             size => issuer - issuer % size + u64::from(slot) % size,
         }
     }
 
     fn index_of(&self, number: u64) -> [u32; 3] {
-        self.linked.as_ref().map_or([0; 3], |linked| linked.block_index(number))
+        self.prepared.as_ref().map_or([0; 3], |prepared| prepared.block_index(number))
     }
 }
 
@@ -326,8 +326,8 @@ fn passes(written: &Bytes, base: u64, event: &AccessEvent<'_>) -> bool {
     let (low, high) = event.addresses.iter().fold((u64::MAX, 0), |(low, high), address| (low.min(*address), high.max(*address)));
     let bytes = u64::from(event.bytes);
     // Mostly everything around was written, which is one question for all lanes.
-    high - low <= 64 * bytes && written.hold(low - base, high - low + bytes)
-        || event.lanes.iter().all(|lane| written.hold(event.addresses[lane] - base, bytes))
+    high - low <= 64 * bytes && written.contains(low - base, high - low + bytes)
+        || event.lanes.iter().all(|lane| written.contains(event.addresses[lane] - base, bytes))
 }
 
 /// Adds what an access covers.
@@ -341,7 +341,7 @@ fn note(written: &mut Bytes, base: u64, event: &AccessEvent<'_>) {
     event.lanes.iter().for_each(|lane| written.add(event.addresses[lane] - base, bytes));
 }
 
-fn finding(side: Side, memory: Touched, who: &str, program: &Program) -> Finding {
+fn finding(side: Side, memory: MemoryRange, who: &str, program: &Program) -> Finding {
     let start = map::map(program.address_bits).heap;
     let heap = start..start + map::HEAP_WINDOW;
     let (whose, advice) = match memory.space {

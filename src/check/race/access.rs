@@ -1,6 +1,6 @@
 //! What was done to memory: one record for each access of a warp, and references to them from the shadow of memory.
 
-use crate::check::finding::{Deed, Side};
+use crate::check::finding::{Side, SideAction};
 use crate::isa::Scope;
 use crate::machine::{LaneMask, PerLane, Place, Proxy};
 use crate::order::Operation;
@@ -16,7 +16,7 @@ pub(super) struct Access {
     /// The instruction.
     pub pc: Pc,
     /// What was done.
-    pub deed: Deed,
+    pub action: SideAction,
     /// Whether it is an operation on a barrier object.
     pub is_mbarrier: bool,
     /// The scope, of an operation that is strong (PTX ISA, "Strong operations").
@@ -92,7 +92,7 @@ impl Access {
     /// The access as a side of a finding about `lanes` of it, in the block with this index.
     pub fn side(&self, lanes: LaneMask, block: [u32; 3]) -> Side {
         let place = Place { pc: self.pc, tick: self.op.tick, block, warp: u32::from(self.op.warp) };
-        Side { place, lanes, deed: self.deed, bytes: self.bytes, copy: (self.copy != 0).then_some(self.copy) }
+        Side { place, lanes, action: self.action, bytes: self.bytes, copy: (self.copy != 0).then_some(self.copy) }
     }
 }
 
@@ -321,7 +321,7 @@ mod tests {
         log.push(Access {
             op,
             pc: Pc(0),
-            deed: Deed::Read,
+            action: SideAction::Read,
             is_mbarrier: false,
             strong: None,
             proxy: Proxy::Generic,

@@ -4,15 +4,15 @@
 
 use super::access::Access;
 use super::pattern::Pattern;
-use super::{Home, Race, actor, operation};
-use crate::check::finding::Deed;
+use super::{Race, ShadowMemory, actor, operation};
+use crate::check::finding::SideAction;
 use crate::check::reporter::Reporter;
 use crate::isa::Scope;
-use crate::machine::Home as MemoryOf;
 use crate::machine::{
-    AsyncCopy, Contribution, CopyEvent, CopyStage, Destination, Ends, LaneMask, MbarrierChange, MbarrierEvent, Proxy, Work,
+    AsyncCopy, Contribution, CopyCompletion, CopyEvent, CopyKind, CopyStage, Destination, LaneMask, MbarrierChange, MbarrierEvent,
+    MemoryOwner, Proxy,
 };
-use crate::order::{Agent, Asked, Group, ObjectKey, Operation};
+use crate::order::{Agent, Group, ObjectKey, ObjectUse, Operation};
 
 /// Bytes of a barrier object.
 const OBJECT_BYTES: u32 = 8;
@@ -27,43 +27,45 @@ impl Race {
         }
         self.enter(event.by);
         let actor = actor(event.by, &event.place, event.lanes);
-        let how = Asked { ordering: event.how.ordering, scope: event.how.scope };
-        let deed = match event.change {
+        let how = ObjectUse { ordering: event.how.ordering, scope: event.how.scope };
+        let action = match event.change {
             MbarrierChange::Made(_) | MbarrierChange::Invalidated => {
                 self.order.reset_object(key);
-                Deed::Write
+                SideAction::Write
             }
             MbarrierChange::Contributed(Contribution::Arrived(_) | Contribution::Dropped(_)) => {
                 self.order.arrive_at_object(actor, key, event.phase, how);
-                Deed::Atomic
+                SideAction::Atomic
             }
-            MbarrierChange::Asked { ended: true, .. } if self.heed.is_heeded(&self.program, event.place.pc) => {
+            MbarrierChange::Asked { ended: true, .. } if self.result_use.is_result_used(&self.program, event.place.pc) => {
                 self.order.wait_for_object(actor, key, how);
-                Deed::Read
+                SideAction::Read
             }
-            MbarrierChange::Asked { .. } => Deed::Read,
-            MbarrierChange::Contributed(Contribution::Expected(_) | Contribution::Brought(_)) | MbarrierChange::Ended(_) => Deed::Atomic,
+            MbarrierChange::Asked { .. } => SideAction::Read,
+            MbarrierChange::Contributed(Contribution::Expected(_) | Contribution::Brought(_)) | MbarrierChange::Ended(_) => {
+                SideAction::Atomic
+            }
         };
-        self.touch_object(event, deed, to)
+        self.touch_object(event, action, to)
     }
 
     /// The object's bytes are memory as well: who makes it must be ordered before who uses it.
-    fn touch_object(&mut self, event: &MbarrierEvent, deed: Deed, to: &mut Reporter<'_>) -> bool {
+    fn touch_object(&mut self, event: &MbarrierEvent, action: SideAction, to: &mut Reporter<'_>) -> bool {
         let slot = event.by.slot;
         let access = Access {
-            op: operation(event.by, &event.place, event.lanes, (Agent::Threads, deed)),
+            op: operation(event.by, &event.place, event.lanes, (Agent::Threads, action)),
             pc: event.place.pc,
-            deed,
+            action,
             is_mbarrier: true,
-            strong: (deed != Deed::Write).then_some(Scope::Sys),
+            strong: (action != SideAction::Write).then_some(Scope::Sys),
             proxy: Proxy::Generic,
             bytes: OBJECT_BYTES,
             pattern: Pattern::All,
             copy: 0,
         };
-        let home = Home::Block(event.slot);
-        self.with_judge(home, slot, access, |judge, shadow| judge.range(shadow, u64::from(event.address), u64::from(OBJECT_BYTES)));
-        self.report(home, slot, &access, to)
+        let owner = ShadowMemory::Block(event.slot);
+        self.with_judge(owner, slot, access, |judge, shadow| judge.range(shadow, u64::from(event.address), u64::from(OBJECT_BYTES)));
+        self.report(owner, slot, &access, to)
     }
 
     /// Something becomes of a copy.
@@ -84,64 +86,66 @@ impl Race {
         self.enter(copy.by);
         let slot = copy.by.slot;
         let agent = match copy.ends {
-            Ends::Group { bulk, .. } => Agent::Group(if bulk { Group::Bulk } else { Group::Lane }),
-            Ends::Mbarrier { .. } => self.order.issue_copy(actor(copy.by, &copy.issued, copy.lanes), copy.id),
+            CopyCompletion::Group { bulk, .. } => Agent::Group(if bulk { Group::Bulk } else { Group::Lane }),
+            CopyCompletion::Mbarrier { .. } => self.order.issue_copy(actor(copy.by, &copy.issued, copy.lanes), copy.id),
         };
         let access = Access {
-            op: operation(copy.by, &copy.issued, copy.lanes, (agent, Deed::Read)),
+            op: operation(copy.by, &copy.issued, copy.lanes, (agent, SideAction::Read)),
             pc: copy.issued.pc,
-            deed: Deed::Read,
+            action: SideAction::Read,
             is_mbarrier: false,
             strong: None,
-            proxy: if matches!(copy.work, Work::Block { .. } | Work::Box(_)) { Proxy::Async } else { Proxy::Generic },
+            proxy: if matches!(copy.work, CopyKind::Block { .. } | CopyKind::Box(_)) { Proxy::Async } else { Proxy::Generic },
             bytes: 0,
             pattern: Pattern::All,
             copy: copy.id,
         };
         let mut found = self.touch_all(copy, slot, access, to);
-        let (deed, strong) = if is_reduction(copy) { (Deed::Atomic, Some(Scope::Gpu)) } else { (Deed::Write, None) };
+        let (action, strong) = if is_reduction(copy) { (SideAction::Atomic, Some(Scope::Gpu)) } else { (SideAction::Write, None) };
         let op = Operation { only_reads: false, ..access.op };
-        found |= self.touch_all(copy, slot, Access { op, deed, strong, ..access }, to);
+        found |= self.touch_all(copy, slot, Access { op, action, strong, ..access }, to);
         found
     }
 
     /// Judges all that a copy reads, or all that it writes.
     fn touch_all(&mut self, copy: &AsyncCopy, slot: u32, access: Access, to: &mut Reporter<'_>) -> bool {
-        if let Work::Lanes(copies) = &copy.work {
-            let (home, addresses, bytes) = match access.deed {
-                Deed::Read => (Home::Global, copies.from, u32::from(*copies.kept.iter().max().unwrap_or(&0))),
-                Deed::Write | Deed::Atomic | Deed::Synchronize | Deed::Use | Deed::Exit => {
-                    (home_of(copies.home), copies.to.map(u64::from), copies.bytes)
+        if let CopyKind::Lanes(copies) = &copy.work {
+            let (owner, addresses, bytes) = match access.action {
+                SideAction::Read => (ShadowMemory::Global, copies.from, u32::from(*copies.kept.iter().max().unwrap_or(&0))),
+                SideAction::Write | SideAction::Atomic | SideAction::Synchronize | SideAction::Use | SideAction::Exit => {
+                    (owner_of(copies.owner), copies.to.map(u64::from), copies.bytes)
                 }
             };
-            let lanes = if access.deed == Deed::Read { copy.lanes.filter(|lane| copies.kept[lane] > 0) } else { copy.lanes };
+            let lanes = if access.action == SideAction::Read { copy.lanes.filter(|lane| copies.kept[lane] > 0) } else { copy.lanes };
             if lanes.is_empty() {
                 return false;
             }
             let access = Access { op: Operation { lanes, ..access.op }, bytes, pattern: self.pattern(lanes, &addresses), ..access };
-            self.judge(home, slot, access, &addresses);
-            return self.report(home, slot, &access, to);
+            self.judge(owner, slot, access, &addresses);
+            return self.report(owner, slot, &access, to);
         }
         let mut ranges: Vec<(Destination, u64)> = Vec::new();
         let visit = |at: Destination, bytes: u64| match ranges.last_mut() {
-            Some((last, length)) if last.home == at.home && last.address + *length == at.address => *length += bytes,
+            Some((last, length)) if last.owner == at.owner && last.address + *length == at.address => *length += bytes,
             _ => ranges.push((at, bytes)),
         };
-        match access.deed {
-            Deed::Read => copy.work.reads(copy.lanes, visit),
-            Deed::Write | Deed::Atomic | Deed::Synchronize | Deed::Use | Deed::Exit => copy.work.writes(copy.lanes, visit),
+        match access.action {
+            SideAction::Read => copy.work.reads(copy.lanes, visit),
+            SideAction::Write | SideAction::Atomic | SideAction::Synchronize | SideAction::Use | SideAction::Exit => {
+                copy.work.writes(copy.lanes, visit)
+            }
         }
-        let Some(home) = ranges.first().map(|(at, _)| home_of(at.home)) else { return false };
+        let Some(owner) = ranges.first().map(|(at, _)| owner_of(at.owner)) else { return false };
         let access = Access { bytes: ranges.iter().map(|(_, bytes)| *bytes as u32).sum(), ..access };
-        self.with_judge(home, slot, access, |judge, shadow| {
+        self.with_judge(owner, slot, access, |judge, shadow| {
             ranges.iter().for_each(|(at, bytes)| judge.range(shadow, at.address, *bytes));
         });
-        self.report(home, slot, &access, to)
+        self.report(owner, slot, &access, to)
     }
 
     fn end_copy(&mut self, copy: &AsyncCopy, lanes: LaneMask) {
-        if let Ends::Mbarrier { home: MemoryOf::Block { slot, .. }, address, .. } = copy.ends {
-            let arrival = matches!(copy.work, Work::Arrival).then_some(lanes);
+        if let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot, .. }, address, .. } = copy.ends {
+            let arrival = matches!(copy.work, CopyKind::Arrival).then_some(lanes);
             self.order.end_copy(copy.id, ObjectKey { slot, address }, arrival);
         }
     }
@@ -149,16 +153,16 @@ impl Race {
 
 fn is_reduction(copy: &AsyncCopy) -> bool {
     match &copy.work {
-        Work::Block { reduction, .. } => reduction.is_some(),
-        Work::Store { reduction, .. } => reduction.is_some(),
-        Work::Box(copy) => !copy.replaces(),
-        Work::Lanes(_) | Work::Arrival => false,
+        CopyKind::Block { reduction, .. } => reduction.is_some(),
+        CopyKind::Store { reduction, .. } => reduction.is_some(),
+        CopyKind::Box(copy) => !copy.replaces(),
+        CopyKind::Lanes(_) | CopyKind::Arrival => false,
     }
 }
 
-fn home_of(home: MemoryOf) -> Home {
-    match home {
-        MemoryOf::Global => Home::Global,
-        MemoryOf::Block { slot, .. } => Home::Block(slot),
+fn owner_of(owner: MemoryOwner) -> ShadowMemory {
+    match owner {
+        MemoryOwner::Global => ShadowMemory::Global,
+        MemoryOwner::Block { slot, .. } => ShadowMemory::Block(slot),
     }
 }

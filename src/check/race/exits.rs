@@ -10,7 +10,7 @@ use super::Race;
 use super::access::{Access, Ref};
 use super::report::uses_object;
 use super::shadow::Entry;
-use crate::check::finding::{self, Deed, Finding, Link, Side, Touched};
+use crate::check::finding::{self, Finding, Link, MemoryRange, Side, SideAction};
 use crate::check::race::catalogue::CLUSTER_EXITED;
 use crate::isa::Space;
 use crate::machine::{BlockId, OrderEvent};
@@ -23,7 +23,7 @@ impl Race {
             return;
         }
         let Some(shadow) = self.shared.get_mut(slot as usize).and_then(Option::take) else { return };
-        let (mut last, exit) = (Entry::default(), Side::new(place, lanes, Deed::Exit));
+        let (mut last, exit) = (Entry::default(), Side::new(place, lanes, SideAction::Exit));
         for (address, entry) in shadow.entries() {
             // Neighbours are mostly alike.
             if entry != std::mem::replace(&mut last, entry) {
@@ -40,9 +40,9 @@ impl Race {
         for access in &late {
             assert!(access.op.tick <= exit.place.tick, "what a block does not know of came before its exit");
             let first = self.side(access, access.lanes_at(address, &self.log));
-            if !self.held.repeats(finding::cause(CLUSTER_EXITED, 0, Some(&first), exit)) {
-                let memory = Touched { space: Space::Shared, block: self.index_in(slot), address, bytes: access.bytes.min(16) };
-                self.held.hold(outlives(first, exit, memory));
+            if !self.deferred.repeats(finding::cause(CLUSTER_EXITED, 0, Some(&first), exit)) {
+                let memory = MemoryRange { space: Space::Shared, block: self.index_in(slot), address, bytes: access.bytes.min(16) };
+                self.deferred.defer(outlives(first, exit, memory));
             }
         }
     }
@@ -50,12 +50,12 @@ impl Race {
     /// Whether an access was another block's, and the threads of the block in `slot`, who all have exited, did not know of it.
     fn may_outlive(&self, slot: u32, access: &Access) -> bool {
         let Some(block) = self.order.block(slot) else { return false };
-        let is_seen = access.strong.is_some() && access.deed != Deed::Read && !uses_object(access);
+        let is_seen = access.strong.is_some() && access.action != SideAction::Read && !uses_object(access);
         access.op.block != block.number && !is_seen && !self.order.left_after(slot, &access.op)
     }
 }
 
-fn outlives(first: Side, exit: &Side, memory: Touched) -> Finding {
+fn outlives(first: Side, exit: &Side, memory: MemoryRange) -> Finding {
     let [x, y, z] = memory.block;
     let why =
         format!("block ({x},{y},{z}), whose shared memory this is, exits without knowing that the access is done: it may come too late");

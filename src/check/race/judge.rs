@@ -3,7 +3,7 @@
 use super::access::{Access, Log, Ref, Several};
 use super::pattern::Pattern;
 use super::shadow::{Entry, Shadow};
-use crate::check::finding::Deed;
+use crate::check::finding::SideAction;
 use crate::machine::{LaneMask, PerLane, Proxy};
 use crate::order::{Agent, Block, Fenceable, Operation, scope_of};
 
@@ -55,11 +55,11 @@ pub(super) struct Judge<'a> {
 }
 
 /// How two accesses stand to each other where both touch the same bytes.
-enum Standing {
+enum HbRelation {
     /// The earlier one happens before the later one.
     Before,
     /// These lanes of the two are not ordered.
-    Apart(LaneMask, LaneMask),
+    Concurrent(LaneMask, LaneMask),
     /// Ordered, but not across the proxies; these lanes.
     Unfenced(LaneMask, LaneMask),
 }
@@ -72,7 +72,7 @@ impl Judge<'_> {
         let clashes = self.writes_plainly() && tile.coincides(lanes);
         if let Some(place) = tile.place().filter(|_| clashes) {
             let first = LaneMask::of(lanes.first());
-            self.clash_with_itself(place, first, lanes & !first);
+            self.conflict_with_itself(place, first, lanes & !first);
             return self.range(shadow, place, u64::from(bytes));
         }
         match tile.runs(lanes, bytes).filter(|_| !clashes) {
@@ -95,7 +95,7 @@ impl Judge<'_> {
                 (Some((.., first)), _) => {
                     if self.writes_plainly() {
                         let others = lanes.iter().skip_while(|other| *other < first).find(|other| addresses[*other] == address);
-                        self.clash_with_itself(address, LaneMask::of(others.unwrap_or(first)), LaneMask::of(lane));
+                        self.conflict_with_itself(address, LaneMask::of(others.unwrap_or(first)), LaneMask::of(lane));
                     }
                 }
                 (None, Some((_, end, _))) if *end == address => *end += bytes,
@@ -107,7 +107,7 @@ impl Judge<'_> {
 
     /// Whether lanes clash if they write to the same place.
     fn writes_plainly(&self) -> bool {
-        self.access.deed == Deed::Write && self.access.strong.is_none()
+        self.access.action == SideAction::Write && self.access.strong.is_none()
     }
 
     /// Judges the bytes from `address` on.
@@ -143,8 +143,8 @@ impl Judge<'_> {
 
     /// What becomes of the entry of the unit at `address`, and whether that holds for every unit with the same entry.
     fn entry(&mut self, entry: Entry, address: u64) -> (Entry, bool) {
-        if self.access.deed == Deed::Read {
-            let general = self.weigh(entry.writes, address).1;
+        if self.access.action == SideAction::Read {
+            let general = self.compare(entry.writes, address).1;
             let reads = self.add_read(entry.reads);
             debug_assert!(!reads.is_none(), "a read is remembered");
             return (Entry { reads, ..entry }, general);
@@ -152,29 +152,29 @@ impl Judge<'_> {
         if self.joins_atomics(entry.writes) && entry.reads.is_none() {
             return (Entry { writes: self.log.atomics(entry.writes, self.own), ..entry }, true);
         }
-        let (writes, writes_general) = self.weigh(entry.writes, address);
-        let (reads, reads_general) = self.weigh(entry.reads, address);
+        let (writes, writes_general) = self.compare(entry.writes, address);
+        let (reads, reads_general) = self.compare(entry.reads, address);
         let writes = self.add(writes);
         debug_assert!(self.log.newest(writes).op.tick == self.access.op.tick, "the last write is the newest");
         (Entry { writes, reads }, writes_general && reads_general)
     }
 
     /// Weighs the access against those of `older`: which of them are not ordered before it, and whether that holds for any unit.
-    fn weigh(&mut self, older: Ref, address: u64) -> (Ref, bool) {
+    fn compare(&mut self, older: Ref, address: u64) -> (Ref, bool) {
         if older.is_none() {
             return (older, true);
         }
         match self.log.what(older) {
-            Several::All => self.weigh_all(older, address),
-            Several::Many => (self.weigh_many(older, address), true),
-            Several::Atomics(warps) => (self.weigh_atomics(older, warps, address), false),
+            Several::All => self.compare_all(older, address),
+            Several::Many => (self.compare_many(older, address), true),
+            Several::Atomics(warps) => (self.compare_atomics(older, warps, address), false),
         }
     }
 
-    fn weigh_all(&mut self, older: Ref, address: u64) -> (Ref, bool) {
+    fn compare_all(&mut self, older: Ref, address: u64) -> (Ref, bool) {
         if older.is_one()
             && !self.is_mine(older)
-            && let (Standing::Before, general) = self.standing(self.log.get(older), address)
+            && let (HbRelation::Before, general) = self.hb_relation(self.log.get(older), address)
         {
             return (Ref::default(), general);
         }
@@ -189,16 +189,16 @@ impl Judge<'_> {
                 self.meet_itself(&other, address);
                 continue;
             }
-            let (standing, holds) = self.standing(&other, address);
+            let (hb_relation, holds) = self.hb_relation(&other, address);
             general &= holds;
-            match standing {
-                Standing::Before => all_left = false,
-                Standing::Apart(first, second) => {
-                    self.clash(&other, first, second, address, false);
+            match hb_relation {
+                HbRelation::Before => all_left = false,
+                HbRelation::Concurrent(first, second) => {
+                    self.conflict(&other, first, second, address, false);
                     left.push(member);
                 }
-                Standing::Unfenced(first, second) => {
-                    self.clash(&other, first, second, address, true);
+                HbRelation::Unfenced(first, second) => {
+                    self.conflict(&other, first, second, address, true);
                     all_left = false;
                 }
             }
@@ -217,7 +217,7 @@ impl Judge<'_> {
     }
 
     /// The same where more accesses were made than are told apart.
-    fn weigh_many(&mut self, older: Ref, address: u64) -> Ref {
+    fn compare_many(&mut self, older: Ref, address: u64) -> Ref {
         let members: smallvec::SmallVec<[Access; 2]> = self.log.members(older).map(|member| *self.log.get(member)).collect();
         let (number, warp) = (self.block.number, self.access.op.warp);
         let is_mine = |access: &&Access| access.op.block == number;
@@ -227,15 +227,15 @@ impl Judge<'_> {
         }
         match members.iter().find(|access| !is_mine(access)) {
             Some(other) if !self.block.knows_others(warp) => {
-                self.clash(other, other.lanes_at(address, self.log), self.access.lanes_at(address, self.log), address, false);
+                self.conflict(other, other.lanes_at(address, self.log), self.access.lanes_at(address, self.log), address, false);
             }
-            _ => *self.undecided += u64::from(self.may_clash(&newest)),
+            _ => *self.undecided += u64::from(self.may_conflict(&newest)),
         }
         older
     }
 
     /// The same of atomics by several warps of a block, of which only the newest is known.
-    fn weigh_atomics(&mut self, older: Ref, warps: u32, address: u64) -> Ref {
+    fn compare_atomics(&mut self, older: Ref, warps: u32, address: u64) -> Ref {
         let (newest, warp) = (*self.log.newest(older), self.access.op.warp);
         let known = |of: u32| self.block.happens_before_all(warp, &Operation { warp: of as u8, lanes: LaneMask::ALL, ..newest.op });
         let mut rest = warps;
@@ -247,11 +247,11 @@ impl Judge<'_> {
         if newest.op.block == self.block.number && newest.op.tick < self.block.whole || by.all(known) {
             return Ref::default();
         }
-        if self.may_clash(&newest) {
-            match self.standing(&newest, address).0 {
-                Standing::Apart(first, second) => self.clash(&newest, first, second, address, false),
-                Standing::Unfenced(first, second) => self.clash(&newest, first, second, address, true),
-                Standing::Before => *self.undecided += 1,
+        if self.may_conflict(&newest) {
+            match self.hb_relation(&newest, address).0 {
+                HbRelation::Concurrent(first, second) => self.conflict(&newest, first, second, address, false),
+                HbRelation::Unfenced(first, second) => self.conflict(&newest, first, second, address, true),
+                HbRelation::Before => *self.undecided += 1,
             }
         }
         older
@@ -259,13 +259,13 @@ impl Judge<'_> {
 
     /// Whether the access is an atomic that goes together with those of `older`, for none of which it matters who came first.
     fn joins_atomics(&self, older: Ref) -> bool {
-        if self.access.deed != Deed::Atomic || older.is_none() || matches!(self.log.what(older), Several::Many) {
+        if self.access.action != SideAction::Atomic || older.is_none() || matches!(self.log.what(older), Several::Many) {
             return false;
         }
         let newest = self.log.newest(older);
         let alone = matches!(self.log.what(older), Several::Atomics(_)) || self.log.members(older).nth(1).is_none();
         alone
-            && newest.deed == Deed::Atomic
+            && newest.action == SideAction::Atomic
             && newest.op.agent == self.access.op.agent
             && newest.op.block == self.access.op.block
             && newest.op.tick >= self.block.whole
@@ -332,37 +332,37 @@ impl Judge<'_> {
     }
 
     /// How an earlier access stands to this one at `address`, and whether it does so wherever the two meet.
-    fn standing(&self, other: &Access, address: u64) -> (Standing, bool) {
+    fn hb_relation(&self, other: &Access, address: u64) -> (HbRelation, bool) {
         let access = &self.access;
         debug_assert!(other.op.tick <= access.op.tick, "the shadow holds what came before");
-        let crosses = other.deed != Deed::Read && other.proxy != access.proxy && access.proxy != Proxy::Generic;
+        let crosses = other.action != SideAction::Read && other.proxy != access.proxy && access.proxy != Proxy::Generic;
         let fenced = || self.is_fenced(other, |memory| self.block.all_fenced_before(memory, access.op.warp, &other.op));
         if (self.block.happens_before_all(access.op.warp, &other.op) || self.is_same(other)) && (!crosses || fenced()) {
-            return (Standing::Before, true);
+            return (HbRelation::Before, true);
         }
         let lone = access.op.lanes.count() == 1;
-        if lone && other.op.lanes.iter().all(|by| self.knows(access.op.lanes.first(), other, by, crosses)) {
-            return (Standing::Before, true);
+        if lone && other.op.lanes.iter().all(|by| self.happens_before(access.op.lanes.first(), other, by, crosses)) {
+            return (HbRelation::Before, true);
         }
         let (first, second) = (other.lanes_at(address, self.log), access.lanes_at(address, self.log));
         if !crosses && !self.block.knows_by_lane(access.op.warp, &other.op) {
-            return (Standing::Apart(first, second), true);
+            return (HbRelation::Concurrent(first, second), true);
         }
         for lane in second.iter() {
             for by in first.iter() {
                 if !self.block.happens_before(access.op.warp, lane, &other.op, by) {
-                    return (Standing::Apart(LaneMask::of(by), LaneMask::of(lane)), false);
+                    return (HbRelation::Concurrent(LaneMask::of(by), LaneMask::of(lane)), false);
                 }
-                if crosses && !self.knows(lane, other, by, true) {
-                    return (Standing::Unfenced(LaneMask::of(by), LaneMask::of(lane)), false);
+                if crosses && !self.happens_before(lane, other, by, true) {
+                    return (HbRelation::Unfenced(LaneMask::of(by), LaneMask::of(lane)), false);
                 }
             }
         }
-        (Standing::Before, false)
+        (HbRelation::Before, false)
     }
 
     /// Whether `lane` knows what lane `by` of `other` did, and if it `crosses` proxies that a fence lies behind it.
-    fn knows(&self, lane: usize, other: &Access, by: usize, crosses: bool) -> bool {
+    fn happens_before(&self, lane: usize, other: &Access, by: usize, crosses: bool) -> bool {
         let warp = self.access.op.warp;
         let fenced = || self.is_fenced(other, |memory| self.block.fenced_before(memory, warp, lane, &other.op, by));
         self.block.happens_before(warp, lane, &other.op, by) && (!crosses || fenced())
@@ -380,8 +380,8 @@ impl Judge<'_> {
         }
     }
 
-    fn may_clash(&self, other: &Access) -> bool {
-        let writes = |access: &Access| access.deed != Deed::Read;
+    fn may_conflict(&self, other: &Access) -> bool {
+        let writes = |access: &Access| access.action != SideAction::Read;
         (writes(other) || writes(&self.access)) && !self.is_morally_strong(other)
     }
 
@@ -391,12 +391,12 @@ impl Judge<'_> {
         a.min(b) >= scope_of(other.op.block, self.access.op.block, self.cluster) && other.bytes == self.access.bytes
     }
 
-    fn clash(&mut self, other: &Access, first_lanes: LaneMask, second_lanes: LaneMask, address: u64, proxy: bool) {
+    fn conflict(&mut self, other: &Access, first_lanes: LaneMask, second_lanes: LaneMask, address: u64, proxy: bool) {
         assert!(
             other.op.lanes.contains_all(first_lanes) && self.access.op.lanes.contains_all(second_lanes),
             "lanes of the two accesses race"
         );
-        if self.may_clash(other) {
+        if self.may_conflict(other) {
             self.conflicts.push(Conflict { first: *other, first_lanes, second_lanes, address, proxy });
         }
     }
@@ -406,11 +406,11 @@ impl Judge<'_> {
         let lanes = self.access.lanes_at(address, self.log);
         let first = LaneMask::of(lanes.first());
         if other.copy == 0 && self.writes_plainly() && lanes != first {
-            self.clash_with_itself(address, first, lanes & !first);
+            self.conflict_with_itself(address, first, lanes & !first);
         }
     }
 
-    fn clash_with_itself(&mut self, address: u64, first_lanes: LaneMask, second_lanes: LaneMask) {
+    fn conflict_with_itself(&mut self, address: u64, first_lanes: LaneMask, second_lanes: LaneMask) {
         self.conflicts.push(Conflict { first: self.access, first_lanes, second_lanes, address, proxy: false });
     }
 }

@@ -27,31 +27,31 @@ mod access;
 pub mod catalogue;
 mod copies;
 mod exits;
-mod heed;
 mod judge;
 mod pattern;
 mod report;
+mod result_use;
 mod shadow;
 mod wgmma;
 
 use std::sync::Arc;
 
 use access::{Access, Log, Sweep};
-use heed::Heed;
 use judge::{Conflict, Judge};
 use pattern::{Pattern, Tile};
+use result_use::ResultUse;
 use shadow::Shadow;
 
 use crate::check::catalogue::FindingId;
 use crate::check::checker::{Checker, CheckerRow};
-use crate::check::finding::Deed;
-use crate::check::held::Held;
+use crate::check::deferred::DeferredFindings;
+use crate::check::finding::SideAction;
+use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
-use crate::check::ways::Ways;
 use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
-    AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, Linked, Order, OrderEvent,
-    PerLane, Place, Proxy,
+    AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, Order, OrderEvent, PerLane,
+    Place, PreparedLaunch, Proxy,
 };
 use crate::order::{Actor, Agent, Group, HappensBefore, Operation, Strong};
 use crate::program::{self, Program, map};
@@ -60,7 +60,7 @@ use crate::program::{self, Program, map};
 #[derive(Clone)]
 struct Race {
     program: Arc<Program>,
-    linked: Option<Arc<Linked>>,
+    prepared: Option<Arc<PreparedLaunch>>,
     /// What happens before what.
     order: HappensBefore,
     /// The shadow of global memory.
@@ -72,14 +72,14 @@ struct Race {
     undecided: u64,
     conflicts: Vec<Conflict>,
     /// Accesses to the shared memory of blocks that may have exited by then.
-    held: Held,
-    ways: Ways,
-    heed: Heed,
+    deferred: DeferredFindings,
+    reachability: Reachability,
+    result_use: ResultUse,
 }
 
 /// Memory: global, or the shared memory of the block in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Home {
+enum ShadowMemory {
     Global,
     Block(u32),
 }
@@ -88,16 +88,16 @@ impl Race {
     pub fn new(program: &Arc<Program>) -> Self {
         Self {
             program: Arc::clone(program),
-            linked: None,
+            prepared: None,
             order: HappensBefore::new(0, 1),
             global: None,
             shared: Vec::new(),
             log: Log::default(),
             undecided: 0,
             conflicts: Vec::new(),
-            held: Held::default(),
-            ways: Ways::default(),
-            heed: Heed::default(),
+            deferred: DeferredFindings::default(),
+            reachability: Reachability::default(),
+            result_use: ResultUse::default(),
         }
     }
 }
@@ -111,10 +111,10 @@ pub(super) const ROW: CheckerRow = CheckerRow {
 };
 
 impl Checker for Race {
-    fn begin(&mut self, LaunchStart { linked, .. }: &LaunchStart) {
-        let config = &linked.config;
+    fn begin(&mut self, LaunchStart { prepared, .. }: &LaunchStart) {
+        let config = &prepared.config;
         let order = HappensBefore::new(config.block.iter().product(), config.blocks_of_cluster());
-        *self = Self { linked: Some(Arc::clone(linked)), order, ..Self::new(&self.program) };
+        *self = Self { prepared: Some(Arc::clone(prepared)), order, ..Self::new(&self.program) };
     }
 
     fn mask(&self) -> EventMask {
@@ -124,7 +124,7 @@ impl Checker for Race {
     }
 
     fn end(&mut self, _end: &LaunchEnd, _fault: Option<FindingId>, to: &mut Reporter<'_>) {
-        self.held.release(to);
+        self.deferred.release(to);
     }
 
     fn size(&self) -> (usize, usize) {
@@ -153,9 +153,9 @@ impl Checker for Race {
 impl Race {
     /// Lanes access memory.
     fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let home = match event.space {
-            Space::Global | Space::Generic => Home::Global,
-            Space::Shared | Space::SharedCluster => Home::Block(event.home.0),
+        let owner = match event.space {
+            Space::Global | Space::Generic => ShadowMemory::Global,
+            Space::Shared | Space::SharedCluster => ShadowMemory::Block(event.owner.0),
             Space::Local | Space::ParamFunc | Space::Param | Space::Const => return false,
         };
         if event.proxy == Proxy::Surface {
@@ -163,29 +163,29 @@ impl Race {
         }
         self.enter(event.by);
         if event.space == Space::SharedCluster {
-            self.enter_peer(event.by, event.home.0);
+            self.enter_peer(event.by, event.owner.0);
         }
         if event.how.ordering != Ordering::Weak {
-            self.order_through(home, event);
+            self.order_through(owner, event);
         }
-        if home != Home::Global && event.addresses.iter().all(|address| *address < map::SHARED_RESERVED) {
+        if owner != ShadowMemory::Global && event.addresses.iter().all(|address| *address < map::SHARED_RESERVED) {
             return false;
         }
         let access = self.plain(event);
-        self.judge(home, event.by.slot, access, event.addresses);
-        self.report(home, event.by.slot, &access, to)
+        self.judge(owner, event.by.slot, access, event.addresses);
+        self.report(owner, event.by.slot, &access, to)
     }
 
     fn plain(&mut self, event: &AccessEvent<'_>) -> Access {
-        let deed = match event.kind {
-            AccessKind::Read => Deed::Read,
-            AccessKind::Write => Deed::Write,
-            AccessKind::Atomic => Deed::Atomic,
+        let action = match event.kind {
+            AccessKind::Read => SideAction::Read,
+            AccessKind::Write => SideAction::Write,
+            AccessKind::Atomic => SideAction::Atomic,
         };
         Access {
-            op: operation(event.by, &event.place, event.lanes, (Agent::Threads, deed)),
+            op: operation(event.by, &event.place, event.lanes, (Agent::Threads, action)),
             pc: event.place.pc,
-            deed,
+            action,
             is_mbarrier: false,
             strong: strength(&event.how),
             proxy: event.proxy,
@@ -200,16 +200,16 @@ impl Race {
     }
 
     /// Judges an access of lanes of the block in `slot`.
-    fn judge(&mut self, home: Home, slot: u32, access: Access, addresses: &PerLane<u64>) {
-        self.with_judge(home, slot, access, |judge, shadow| judge.lanes(shadow, addresses));
+    fn judge(&mut self, owner: ShadowMemory, slot: u32, access: Access, addresses: &PerLane<u64>) {
+        self.with_judge(owner, slot, access, |judge, shadow| judge.lanes(shadow, addresses));
     }
 
     /// Calls `judge` for an access that a warp of the block in `slot` does or has issued.
-    fn with_judge(&mut self, home: Home, slot: u32, access: Access, mut judge: impl FnMut(&mut Judge<'_>, &mut Shadow)) {
+    fn with_judge(&mut self, owner: ShadowMemory, slot: u32, access: Access, mut judge: impl FnMut(&mut Judge<'_>, &mut Shadow)) {
         let Self { order, global, shared, log, conflicts, undecided, .. } = self;
-        let shadow = match home {
-            Home::Global => global,
-            Home::Block(slot) => match shared.get_mut(slot as usize) {
+        let shadow = match owner {
+            ShadowMemory::Global => global,
+            ShadowMemory::Block(slot) => match shared.get_mut(slot as usize) {
                 Some(shadow) if order.block(slot).is_some() => shadow,
                 _ => return,
             },
@@ -217,7 +217,7 @@ impl Race {
         let Some(block) = order.block(slot) else { return };
         assert!(block.number == access.op.block || access.op.agent != Agent::Threads, "an access is judged for the block that does it");
         let own = log.push(access);
-        let (is_global, cluster) = (home == Home::Global, order.cluster());
+        let (is_global, cluster) = (owner == ShadowMemory::Global, order.cluster());
         let mut judging = Judge { log, block, cluster, is_global, conflicts, undecided, access, own, memo: None };
         judge(&mut judging, shadow.get_or_insert_default());
         if self.log.is_full() && self.log.is_worth_a_sweep(self.shadows().map(Shadow::len).sum()) {
@@ -258,8 +258,8 @@ impl Race {
     }
 
     /// What a strong access learns from the location, and leaves there.
-    fn order_through(&mut self, home: Home, event: &AccessEvent<'_>) {
-        let memory = if let Home::Block(slot) = home { slot + 1 } else { 0 };
+    fn order_through(&mut self, owner: ShadowMemory, event: &AccessEvent<'_>) {
+        let memory = if let ShadowMemory::Block(slot) = owner { slot + 1 } else { 0 };
         let (reads, writes) = (event.kind != AccessKind::Write, event.kind != AccessKind::Read);
         let scope = strength(&event.how).unwrap_or(Scope::Sys);
         let how = Strong { reads, writes, ordering: event.how.ordering, scope };
@@ -306,8 +306,8 @@ fn actor(by: BlockId, place: &Place, lanes: LaneMask) -> Actor {
 }
 
 /// What lanes of a block do at a place, or what they put in flight there.
-fn operation(by: BlockId, place: &Place, lanes: LaneMask, (agent, deed): (Agent, Deed)) -> Operation {
-    let only_reads = deed == Deed::Read;
+fn operation(by: BlockId, place: &Place, lanes: LaneMask, (agent, action): (Agent, SideAction)) -> Operation {
+    let only_reads = action == SideAction::Read;
     Operation { tick: place.tick, block: by.number as u32, warp: place.warp as u8, lanes, agent, only_reads }
 }
 

@@ -177,10 +177,10 @@ impl Tile {
     }
 }
 
-/// Whether every place lies `step` bytes behind the one that is `apart` places before it.
+/// Whether every place lies `step` bytes behind the one that is `concurrent_lanes` places before it.
 #[inline(always)]
-fn is_even(places: &[u64], apart: usize, step: i32) -> bool {
-    let behind = places.iter().zip(&places[apart..]);
+fn is_even(places: &[u64], concurrent_lanes: usize, step: i32) -> bool {
+    let behind = places.iter().zip(&places[concurrent_lanes..]);
     behind.fold(0, |wrong, (one, other)| wrong | other.wrapping_sub(*one) ^ i64::from(step) as u64) == 0
 }
 

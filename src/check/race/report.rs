@@ -2,14 +2,14 @@
 
 use super::access::Access;
 use super::judge::Conflict;
-use super::{Home, Race};
+use super::{Race, ShadowMemory};
 use crate::check::catalogue::FindingId;
-use crate::check::finding::{self, Deed, Finding, Link, Reach, Repeated, Side, Touched};
+use crate::check::finding::{self, Distance, Finding, Link, MemoryRange, Repeated, Side, SideAction};
 use crate::check::race::catalogue::{
     RACE_ASYNC_COPY, RACE_GLOBAL, RACE_MIXED_ATOMIC, RACE_PROXY, RACE_SCOPE, RACE_SHARED_RAW, RACE_SHARED_WAR, RACE_SHARED_WAW, RACE_WGMMA,
 };
+use crate::check::reachability::Cut;
 use crate::check::reporter::Reporter;
-use crate::check::ways::Cut;
 use crate::isa::{Scope, Space};
 use crate::machine::{LaneMask, Proxy, Tick};
 use crate::order::{Agent, Group, scope_of};
@@ -18,18 +18,18 @@ use crate::order::{Agent, Group, scope_of};
 #[derive(Clone, Copy)]
 struct Relation {
     /// How far apart they are.
-    reach: Reach,
+    distance: Distance,
     /// Both are strong, but of different sizes.
     sizes: bool,
     /// In which turns of a loop.
-    turns: Turns,
+    turns: LoopIteration,
     /// Whether the block has one warp only.
     is_lone_warp: bool,
 }
 
 /// What the control flow says of a read and a write that no barrier orders.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Turns {
+enum LoopIteration {
     /// They race in one turn of a loop, or lie in none.
     Same,
     /// The read of one turn races with the write of the next.
@@ -40,7 +40,7 @@ enum Turns {
 
 impl Race {
     /// Reports the conflicts of an access of the block in `slot`. True if there is a new finding among them.
-    pub(super) fn report(&mut self, home: Home, slot: u32, access: &Access, to: &mut Reporter<'_>) -> bool {
+    pub(super) fn report(&mut self, owner: ShadowMemory, slot: u32, access: &Access, to: &mut Reporter<'_>) -> bool {
         let mut new = false;
         for conflict in std::mem::take(&mut self.conflicts) {
             if is_overlap(&conflict.first, access) || is_overlap(access, &conflict.first) {
@@ -49,27 +49,27 @@ impl Race {
             }
             assert!(conflict.first.op.tick <= access.op.tick, "a race is with what came before");
             assert!(!conflict.first_lanes.is_empty() && !conflict.second_lanes.is_empty(), "a race is of some lanes");
-            let id = self.mistake(home, slot, access, &conflict);
+            let id = self.mistake(owner, slot, access, &conflict);
             let (first, second) = (self.side(&conflict.first, conflict.first_lanes), self.side(access, conflict.second_lanes));
-            let reach = self.reach(&conflict.first, access);
+            let distance = self.distance(&conflict.first, access);
             let mut known = None;
-            match to.findings.repeats_race(finding::cause(id, to.launch, Some(&first), &second), reach) {
+            match to.findings.repeats_race(finding::cause(id, to.launch, Some(&first), &second), distance) {
                 Repeated::Yes => continue,
                 Repeated::Nearer(nearer) => known = Some(nearer),
                 Repeated::No => {}
             }
-            let relation = self.relation(id, reach, &conflict.first, access);
+            let relation = self.relation(id, distance, &conflict.first, access);
             let finding = Finding {
                 id,
                 launch: to.launch,
-                memory: Some(self.touched(home, &conflict, access)),
+                memory: Some(self.touched(owner, &conflict, access)),
                 why: why(id, relation, &conflict, access),
                 advice: advice(id, relation, &conflict.first, access),
                 chain: self.chain(slot, &first, &second, &conflict.first, access),
                 first: Some(first),
                 second,
                 count: 1,
-                reach: Some(reach),
+                distance: Some(distance),
             };
             match known {
                 // The pair that is told is one whose remedy orders all of them.
@@ -80,7 +80,7 @@ impl Race {
         new
     }
 
-    fn mistake(&mut self, home: Home, slot: u32, access: &Access, conflict: &Conflict) -> FindingId {
+    fn mistake(&mut self, owner: ShadowMemory, slot: u32, access: &Access, conflict: &Conflict) -> FindingId {
         let first = &conflict.first;
         let is = |test: fn(&Access) -> bool| test(first) || test(access);
         if conflict.proxy {
@@ -96,12 +96,12 @@ impl Race {
             return RACE_SCOPE;
         }
         let on_object = uses_object(first) || uses_object(access);
-        if is(|access| access.deed == Deed::Atomic) && is(|access| access.strong.is_none()) && !on_object {
+        if is(|access| access.action == SideAction::Atomic) && is(|access| access.strong.is_none()) && !on_object {
             return RACE_MIXED_ATOMIC;
         }
-        match home {
-            Home::Global => RACE_GLOBAL,
-            Home::Block(_) => self.hazard(first, access),
+        match owner {
+            ShadowMemory::Global => RACE_GLOBAL,
+            ShadowMemory::Block(_) => self.hazard(first, access),
         }
     }
 
@@ -111,20 +111,20 @@ impl Race {
     fn hazard(&mut self, a: &Access, b: &Access) -> FindingId {
         let Some((read, write)) = self.read_and_write(a, b) else { return RACE_SHARED_WAW };
         for cut in [Cut::Any, Cut::OfBlock] {
-            let mut is_open = |from: &Access, to: &Access| self.ways.leads_uncut(&self.program, from.pc, to.pc, cut);
+            let mut is_open = |from: &Access, to: &Access| self.reachability.reaches_uncut(&self.program, from.pc, to.pc, cut);
             match (is_open(write, read), is_open(read, write)) {
                 (true, false) => return RACE_SHARED_RAW,
                 (false, true) => return RACE_SHARED_WAR,
                 (true, true) | (false, false) => {}
             }
         }
-        let mut flows = |from: &Access, to: &Access| self.ways.leads_forward(&self.program, from.pc, to.pc);
+        let mut flows = |from: &Access, to: &Access| self.reachability.reaches_without_back_edge(&self.program, from.pc, to.pc);
         if flows(read, write) && !flows(write, read) { RACE_SHARED_WAR } else { RACE_SHARED_RAW }
     }
 
     /// The one that reads and the one that writes; none if both write.
     fn read_and_write<'a>(&self, a: &'a Access, b: &'a Access) -> Option<(&'a Access, &'a Access)> {
-        let reads = |access: &Access| access.deed == Deed::Read || uses_object(access);
+        let reads = |access: &Access| access.action == SideAction::Read || uses_object(access);
         match (reads(a), reads(b)) {
             (true, _) => Some((a, b)),
             (_, true) => Some((b, a)),
@@ -133,15 +133,15 @@ impl Race {
     }
 
     /// In which turns of a loop a read and a write of shared memory race.
-    fn turns(&mut self, id: FindingId, reach: Reach, a: &Access, b: &Access) -> Turns {
-        let shared = (id == RACE_SHARED_RAW || id == RACE_SHARED_WAR) && reach <= Reach::Block;
-        let Some((read, write)) = self.read_and_write(a, b).filter(|_| shared) else { return Turns::Same };
-        let cut = if reach <= Reach::Warp { Cut::Any } else { Cut::OfBlock };
-        let mut is_open = |from: &Access, to: &Access| self.ways.leads_uncut(&self.program, from.pc, to.pc, cut);
+    fn turns(&mut self, id: FindingId, distance: Distance, a: &Access, b: &Access) -> LoopIteration {
+        let shared = (id == RACE_SHARED_RAW || id == RACE_SHARED_WAR) && distance <= Distance::Block;
+        let Some((read, write)) = self.read_and_write(a, b).filter(|_| shared) else { return LoopIteration::Same };
+        let cut = if distance <= Distance::Warp { Cut::Any } else { Cut::OfBlock };
+        let mut is_open = |from: &Access, to: &Access| self.reachability.reaches_uncut(&self.program, from.pc, to.pc, cut);
         match (is_open(write, read), is_open(read, write)) {
-            (true, true) => Turns::Both,
-            (false, true) if !self.ways.leads_forward(&self.program, read.pc, write.pc) => Turns::Next,
-            _ => Turns::Same,
+            (true, true) => LoopIteration::Both,
+            (false, true) if !self.reachability.reaches_without_back_edge(&self.program, read.pc, write.pc) => LoopIteration::Next,
+            _ => LoopIteration::Same,
         }
     }
 
@@ -160,18 +160,18 @@ impl Race {
         })
     }
 
-    fn relation(&mut self, id: FindingId, reach: Reach, a: &Access, b: &Access) -> Relation {
+    fn relation(&mut self, id: FindingId, distance: Distance, a: &Access, b: &Access) -> Relation {
         let sizes = a.strong.is_some() && b.strong.is_some() && a.bytes != b.bytes;
-        Relation { reach, sizes, turns: self.turns(id, reach, a, b), is_lone_warp: self.order.warps() == 1 }
+        Relation { distance, sizes, turns: self.turns(id, distance, a, b), is_lone_warp: self.order.warps() == 1 }
     }
 
-    fn reach(&self, a: &Access, b: &Access) -> Reach {
+    fn distance(&self, a: &Access, b: &Access) -> Distance {
         match scope_of(a.op.block, b.op.block, self.order.cluster()) {
-            Scope::Cta if (a.op.tick, a.pc, a.op.warp) == (b.op.tick, b.pc, b.op.warp) => Reach::Instruction,
-            Scope::Cta if a.op.warp == b.op.warp => Reach::Warp,
-            Scope::Cta | Scope::None => Reach::Block,
-            Scope::Cluster => Reach::Cluster,
-            Scope::Gpu | Scope::Sys => Reach::Grid,
+            Scope::Cta if (a.op.tick, a.pc, a.op.warp) == (b.op.tick, b.pc, b.op.warp) => Distance::Instruction,
+            Scope::Cta if a.op.warp == b.op.warp => Distance::Warp,
+            Scope::Cta | Scope::None => Distance::Block,
+            Scope::Cluster => Distance::Cluster,
+            Scope::Gpu | Scope::Sys => Distance::Grid,
         }
     }
 
@@ -181,7 +181,7 @@ impl Race {
 
     /// The index of a block in the grid.
     fn index_of(&self, number: u32) -> [u32; 3] {
-        self.linked.as_ref().map_or([0; 3], |linked| linked.block_index(u64::from(number)))
+        self.prepared.as_ref().map_or([0; 3], |prepared| prepared.block_index(u64::from(number)))
     }
 
     /// That of the block in `slot`.
@@ -189,14 +189,14 @@ impl Race {
         self.order.block(slot).map_or([0; 3], |block| self.index_of(block.number))
     }
 
-    fn touched(&self, home: Home, conflict: &Conflict, access: &Access) -> Touched {
+    fn touched(&self, owner: ShadowMemory, conflict: &Conflict, access: &Access) -> MemoryRange {
         let bytes = conflict.first.bytes.min(access.bytes).min(16);
         let address = conflict.address;
-        match home {
-            Home::Global => Touched { space: Space::Global, block: [0; 3], address, bytes },
-            Home::Block(slot) => {
+        match owner {
+            ShadowMemory::Global => MemoryRange { space: Space::Global, block: [0; 3], address, bytes },
+            ShadowMemory::Block(slot) => {
                 let block = self.index_in(slot);
-                Touched { space: Space::Shared, block, address, bytes }
+                MemoryRange { space: Space::Shared, block, address, bytes }
             }
         }
     }
@@ -204,7 +204,7 @@ impl Race {
     /// What was ordered between the two, and what was not.
     fn chain(&self, slot: u32, first: &Side, second: &Side, a: &Access, b: &Access) -> Vec<Link> {
         let flight = |side: &Side| self.program.code[side.place.pc.index()].op.flight_word();
-        let link = |side: &Side| Link { place: Some(side.place), text: format!("{} {}", who(side, flight(side)), deed(side)) };
+        let link = |side: &Side| Link { place: Some(side.place), text: format!("{} {}", who(side, flight(side)), action(side)) };
         let mut chain = vec![link(first)];
         if let Some(block) = self.order.block(slot)
             && a.op.block == b.op.block
@@ -236,7 +236,7 @@ fn is_overlap(one: &Access, other: &Access) -> bool {
 
 /// Whether an access is an operation on a barrier object that must be there.
 pub(super) fn uses_object(access: &Access) -> bool {
-    access.is_mbarrier && access.deed != Deed::Write
+    access.is_mbarrier && access.action != SideAction::Write
 }
 
 fn who(side: &Side, flight: &str) -> String {
@@ -248,14 +248,14 @@ fn who(side: &Side, flight: &str) -> String {
     }
 }
 
-fn deed(side: &Side) -> &'static str {
-    match side.deed {
-        Deed::Read => "reads",
-        Deed::Write => "writes",
-        Deed::Atomic => "reads and writes atomically",
-        Deed::Synchronize => "synchronizes",
-        Deed::Use => "uses it",
-        Deed::Exit => "exits",
+fn action(side: &Side) -> &'static str {
+    match side.action {
+        SideAction::Read => "reads",
+        SideAction::Write => "writes",
+        SideAction::Atomic => "reads and writes atomically",
+        SideAction::Synchronize => "synchronizes",
+        SideAction::Use => "uses it",
+        SideAction::Exit => "exits",
     }
 }
 
@@ -287,13 +287,14 @@ fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) 
     if relation.sizes {
         return "operations that touch each other's bytes but have different sizes are not morally strong, whatever they say".into();
     }
-    let turns = if relation.turns == Turns::Next { "it is the read in one turn of the loop and the write in the next; " } else { "" };
-    let missing = match relation.reach {
-        Reach::Instruction => "lanes of one instruction write the same bytes: which of them wins is not defined",
-        Reach::Warp => "lanes of a warp are not ordered by running together: no bar.warp.sync of both lies between",
-        Reach::Block => "no barrier of both warps lies between, nor a release that the other one acquires",
-        Reach::Cluster => "no barrier of the cluster lies between, nor a release in .cluster scope that the other block acquires",
-        Reach::Grid => "blocks of a grid run in any order: no release in .gpu scope by the one that the other acquires lies between",
+    let turns =
+        if relation.turns == LoopIteration::Next { "it is the read in one turn of the loop and the write in the next; " } else { "" };
+    let missing = match relation.distance {
+        Distance::Instruction => "lanes of one instruction write the same bytes: which of them wins is not defined",
+        Distance::Warp => "lanes of a warp are not ordered by running together: no bar.warp.sync of both lies between",
+        Distance::Block => "no barrier of both warps lies between, nor a release that the other one acquires",
+        Distance::Cluster => "no barrier of the cluster lies between, nor a release in .cluster scope that the other block acquires",
+        Distance::Grid => "blocks of a grid run in any order: no release in .gpu scope by the one that the other acquires lies between",
     };
     format!("{turns}{missing}")
 }
@@ -354,19 +355,19 @@ fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) ->
         return "access the bytes in the same size on both sides, or let a barrier lie between".into();
     }
     let between = match relation.turns {
-        Turns::Same => "between the two",
-        Turns::Next => "after the read, before the next iteration of the loop writes",
-        Turns::Both => "between the write and the read, and after the read before the next iteration of the loop writes",
+        LoopIteration::Same => "between the two",
+        LoopIteration::Next => "after the read, before the next iteration of the loop writes",
+        LoopIteration::Both => "between the write and the read, and after the read before the next iteration of the loop writes",
     };
-    match relation.reach {
-        Reach::Instruction => "let one lane write, or use an atomic".into(),
-        Reach::Warp if relation.is_lone_warp => format!("insert __syncwarp() (bar.warp.sync) {between}"),
-        Reach::Warp => {
+    match relation.distance {
+        Distance::Instruction => "let one lane write, or use an atomic".into(),
+        Distance::Warp if relation.is_lone_warp => format!("insert __syncwarp() (bar.warp.sync) {between}"),
+        Distance::Warp => {
             format!("insert __syncwarp() (bar.warp.sync) {between}, or __syncthreads() (bar.sync) if other warps touch these bytes as well")
         }
-        Reach::Block => format!("insert __syncthreads() (bar.sync) {between}, at a point that all threads of the block reach"),
-        Reach::Cluster => format!("insert cluster.sync() (barrier.cluster.arrive and .wait) {between}"),
-        Reach::Grid => {
+        Distance::Block => format!("insert __syncthreads() (bar.sync) {between}, at a point that all threads of the block reach"),
+        Distance::Cluster => format!("insert cluster.sync() (barrier.cluster.arrive and .wait) {between}"),
+        Distance::Grid => {
             "release and acquire in .gpu scope (__threadfence() with an atomic flag on both sides), use atomics, or split the kernel".into()
         }
     }

@@ -6,8 +6,8 @@
 
 use super::access::Access;
 use super::pattern::Pattern;
-use super::{Home, Race, actor, operation};
-use crate::check::finding::{self, Deed, Finding, Link, Side};
+use super::{Race, ShadowMemory, actor, operation};
+use crate::check::finding::{self, Finding, Link, Side, SideAction};
 use crate::check::race::catalogue::RACE_WGMMA;
 use crate::check::reporter::Reporter;
 use crate::machine::{Proxy, Wgmma, WgmmaChange, WgmmaEvent};
@@ -32,9 +32,9 @@ impl Race {
         let slot = event.by.slot;
         assert!(wgmma.reads().all(|(start, end)| start < end), "wgmma #{} reads some bytes", wgmma.id);
         let access = Access {
-            op: operation(event.by, &event.place, event.lanes, (Agent::Group(Group::Wgmma), Deed::Read)),
+            op: operation(event.by, &event.place, event.lanes, (Agent::Group(Group::Wgmma), SideAction::Read)),
             pc: event.place.pc,
-            deed: Deed::Read,
+            action: SideAction::Read,
             is_mbarrier: false,
             strong: None,
             proxy: Proxy::Async,
@@ -42,16 +42,16 @@ impl Race {
             pattern: Pattern::All,
             copy: wgmma.id,
         };
-        let home = Home::Block(slot);
-        self.with_judge(home, slot, access, |judge, shadow| {
+        let owner = ShadowMemory::Block(slot);
+        self.with_judge(owner, slot, access, |judge, shadow| {
             wgmma.reads().for_each(|(start, end)| judge.range(shadow, u64::from(start), u64::from(end - start)));
         });
-        self.report(home, slot, &access, to)
+        self.report(owner, slot, &access, to)
     }
 
     /// An instruction uses a register of a `wgmma` in flight.
     fn touch_register(&self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bool {
-        let side = |place, copy| Side { place, lanes: event.lanes, deed: Deed::Use, bytes: 0, copy };
+        let side = |place, copy| Side { place, lanes: event.lanes, action: SideAction::Use, bytes: 0, copy };
         let (first, second) = (side(wgmma.issued, Some(wgmma.id)), side(event.place, None));
         if to.findings.repeats(finding::cause(RACE_WGMMA, to.launch, Some(&first), &second)) {
             return false;

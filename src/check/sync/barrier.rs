@@ -2,17 +2,17 @@
 //! "barrier.cluster"). The barrier of the cluster is one more of the block's here.
 //!
 //! For every barrier the arrivals of its present phase are kept, with the lanes of the warp that were not there then. When the phase
-//! ends each of those must have come to the same instruction, or be gone: gone without having passed the barrier by ([`Ways`]).
+//! ends each of those must have come to the same instruction, or be gone: gone without having passed the barrier by ([`Reachability`]).
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::check::finding::{Deed, Finding, Side};
+use crate::check::finding::{Finding, Side, SideAction};
+use crate::check::lane_text::lanes_do;
+use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::{BARRIER_COUNT, BARRIER_DIVERGENCE, BARRIER_EXITED};
-use crate::check::told::lanes_do;
-use crate::check::ways::Ways;
-use crate::machine::{BARRIERS, Barrier, BlockId, BlockLeft, LANES, LaneMask, LaunchEnd, OrderEvent, Place, WarpLeft};
+use crate::machine::{BARRIERS, Barrier, BlockId, LANES, LaneMask, LaunchEnd, OrderEvent, Place, UnfinishedBlock, UnfinishedWarp};
 use crate::program::{Pc, Program};
 
 /// The number of the barrier of the cluster, behind those of the block.
@@ -87,12 +87,12 @@ impl BlockBarriers {
     }
 
     /// The phase of barrier `id` has ended.
-    pub fn released(&mut self, id: u32, ways: &mut Ways, to: &mut Reporter<'_>) -> bool {
+    pub fn released(&mut self, id: u32, reachability: &mut Reachability, to: &mut Reporter<'_>) -> bool {
         let Some(phase) = self.phases.get_mut(&id).map(std::mem::take) else { return false };
         assert!(id == CLUSTER || !phase.is_empty(), "a phase ends to which some lane has come");
         let mut found = false;
         for arrived in phase.iter().filter(|arrived| arrived.aligned && !arrived.absent.is_empty()) {
-            found |= self.parted(id, &phase, arrived, ways, to);
+            found |= self.parted(id, &phase, arrived, reachability, to);
         }
         // The room is used again.
         if let Some(room) = self.phases.get_mut(&id) {
@@ -104,7 +104,7 @@ impl BlockBarriers {
     }
 
     /// Reports the lanes of the warp that have not come where `arrived` did.
-    fn parted(&self, id: u32, phase: &[Arrived], arrived: &Arrived, ways: &mut Ways, to: &mut Reporter<'_>) -> bool {
+    fn parted(&self, id: u32, phase: &[Arrived], arrived: &Arrived, reachability: &mut Reachability, to: &mut Reporter<'_>) -> bool {
         assert!(!arrived.absent.meets(arrived.lanes), "a lane that has arrived is there");
         let (warp, pc) = (arrived.place.warp, arrived.place.pc);
         let of_warp = || phase.iter().filter(|other| other.place.warp == warp);
@@ -121,12 +121,12 @@ impl BlockBarriers {
             return to.report(not_there(id, arrived, here, there));
         }
         let exits = self.exits.iter().filter(|(place, lanes)| place.warp == warp && lanes.meets(absent));
-        let mut past = exits.filter(|(place, _)| ways.went_past(to.program, pc, place.pc));
+        let mut past = exits.filter(|(place, _)| reachability.bypasses(to.program, pc, place.pc));
         past.next().is_some_and(|(place, lanes)| to.report(passed_by(id, arrived, here, (*place, *lanes & absent))))
     }
 
     /// Nobody can go on: reports the barriers that can never end.
-    pub fn stuck(&self, block: &BlockLeft, to: &mut Reporter<'_>) {
+    pub fn deadlock(&self, block: &UnfinishedBlock, to: &mut Reporter<'_>) {
         for (id, phase) in self.phases.iter().filter(|(_, phase)| !phase.is_empty()) {
             for arrived in phase.iter().filter(|arrived| arrived.aligned && !arrived.absent.is_empty()) {
                 let Some(warp) = block.warps.get(arrived.place.warp as usize) else { continue };
@@ -147,7 +147,7 @@ impl BlockBarriers {
     }
 
     /// Reports a barrier that more threads must come to than are left.
-    fn report_exited(&self, id: u32, (wanted, last): (u32, &Arrived), barrier: &Barrier, block: &BlockLeft, to: &mut Reporter<'_>) {
+    fn report_exited(&self, id: u32, (wanted, last): (u32, &Arrived), barrier: &Barrier, block: &UnfinishedBlock, to: &mut Reporter<'_>) {
         let left: u32 = block.warps.iter().enumerate().map(|(number, warp)| possible(barrier, number, warp)).sum();
         if left >= wanted || wanted > self.threads {
             return;
@@ -157,18 +157,18 @@ impl BlockBarriers {
         let Some((place, lanes)) = self.exits.iter().rev().find(|(place, _)| !came.contains(&place.warp)) else { return };
         let why = format!(
             "barrier {id} wants {wanted} threads, and only {left} of the block can still come: {} of warp {} exited without it",
-            lanes.in_words(),
+            lanes.describe(),
             place.warp
         );
         let advice = "have every thread that is counted arrive at the barrier before it exits, or lower the count".to_string();
-        let second = Side::new(last.place, last.lanes, Deed::Synchronize);
-        let first = Some(Side::new(*place, *lanes, Deed::Exit));
+        let second = Side::new(last.place, last.lanes, SideAction::Synchronize);
+        let first = Some(Side::new(*place, *lanes, SideAction::Exit));
         to.report(Finding { first, ..Finding::new(BARRIER_EXITED, second, why, advice) });
     }
 }
 
 /// Threads for which a warp counts at most at a barrier.
-fn possible(barrier: &Barrier, number: usize, warp: &WarpLeft) -> u32 {
+fn possible(barrier: &Barrier, number: usize, warp: &UnfinishedWarp) -> u32 {
     let arrived = barrier.arrived.get(number).copied().unwrap_or(LaneMask::NONE);
     let all = arrived | warp.live;
     if all.is_empty() { 0 } else { LANES as u32 }
@@ -183,55 +183,55 @@ fn disagree(id: u32, first: &Arrived, second: &Arrived) -> Finding {
     );
     let advice =
         "name the same count at every bar and barrier that takes part in a phase: the threads that arrive and those that wait".to_string();
-    let side = |arrived: &Arrived| Side::new(arrived.place, arrived.lanes, Deed::Synchronize);
+    let side = |arrived: &Arrived| Side::new(arrived.place, arrived.lanes, SideAction::Synchronize);
     Finding { first: Some(side(first)), ..Finding::new(BARRIER_COUNT, side(second), why, advice) }
 }
 
 fn too_many(id: u32, arrived: &Arrived, threads: u32) -> Finding {
     let why = format!("barrier {id} wants {} threads, but the block has {threads}", arrived.wanted);
     let advice = "name as many threads as take part, or launch larger blocks".to_string();
-    Finding::new(BARRIER_COUNT, Side::new(arrived.place, arrived.lanes, Deed::Synchronize), why, advice)
+    Finding::new(BARRIER_COUNT, Side::new(arrived.place, arrived.lanes, SideAction::Synchronize), why, advice)
 }
 
 /// How an aligned barrier that part of a warp executes is told, and what to do about it.
 fn divergence(id: u32, arrived: &Arrived, here: LaneMask, others: &str) -> Finding {
     let why = format!(
         "only {} of warp {} came to this aligned {}; {others}. All lanes of a warp must execute it together",
-        here.in_words(),
+        here.describe(),
         arrived.place.warp,
         if id == CLUSTER { "barrier of the cluster".to_string() } else { format!("barrier {id}") }
     );
     let whose = if id == CLUSTER { "cluster" } else { "block" };
     let advice = format!("move the barrier out of the branch, so that all threads of the {whose} reach it");
-    Finding::new(BARRIER_DIVERGENCE, Side::new(arrived.place, here, Deed::Synchronize), why, advice)
+    Finding::new(BARRIER_DIVERGENCE, Side::new(arrived.place, here, SideAction::Synchronize), why, advice)
 }
 
 fn elsewhere(id: u32, first: &Arrived, second: &Arrived, here: LaneMask, program: &Program) -> Finding {
-    let others = format!("{} came to the one at {}", first.lanes.in_words(), program.place(first.place.pc));
-    let side = Side::new(first.place, first.lanes, Deed::Synchronize);
+    let others = format!("{} came to the one at {}", first.lanes.describe(), program.place(first.place.pc));
+    let side = Side::new(first.place, first.lanes, SideAction::Synchronize);
     Finding { first: Some(side), ..divergence(id, second, here, &others) }
 }
 
 fn not_there(id: u32, arrived: &Arrived, here: LaneMask, there: LaneMask) -> Finding {
-    divergence(id, arrived, here, &format!("{} did not", there.in_words()))
+    divergence(id, arrived, here, &format!("{} did not", there.describe()))
 }
 
 fn passed_by(id: u32, arrived: &Arrived, here: LaneMask, (place, lanes): (Place, LaneMask)) -> Finding {
-    let others = format!("{} went past it and exited", lanes.in_words());
-    Finding { first: Some(Side::new(place, lanes, Deed::Exit)), ..divergence(id, arrived, here, &others) }
+    let others = format!("{} went past it and exited", lanes.describe());
+    Finding { first: Some(Side::new(place, lanes, SideAction::Exit)), ..divergence(id, arrived, here, &others) }
 }
 
-fn waits_for(id: u32, arrived: &Arrived, here: LaneMask, warp: &WarpLeft, there: LaneMask, program: &Program) -> Finding {
+fn waits_for(id: u32, arrived: &Arrived, here: LaneMask, warp: &UnfinishedWarp, there: LaneMask, program: &Program) -> Finding {
     let groups = warp.groups.iter().filter(|group| group.lanes.meets(there));
     let stands: Vec<(Pc, LaneMask)> = groups.map(|group| (group.stands_at, group.lanes & there)).collect();
-    let told = stands.iter().map(|(pc, lanes)| format!("{} at {}", lanes_do(*lanes, "wait"), program.place(*pc)));
-    let others = told.collect::<Vec<_>>().join(", ");
-    let first = stands.first().map(|(pc, lanes)| Side::new(Place { pc: *pc, ..arrived.place }, *lanes, Deed::Synchronize));
+    let described = stands.iter().map(|(pc, lanes)| format!("{} at {}", lanes_do(*lanes, "wait"), program.place(*pc)));
+    let others = described.collect::<Vec<_>>().join(", ");
+    let first = stands.first().map(|(pc, lanes)| Side::new(Place { pc: *pc, ..arrived.place }, *lanes, SideAction::Synchronize));
     Finding { first, ..divergence(id, arrived, here, &others) }
 }
 
 fn lanes_of_warp(arrived: &Arrived) -> String {
-    format!("{} of warp {}", arrived.lanes.in_words(), arrived.place.warp)
+    format!("{} of warp {}", arrived.lanes.describe(), arrived.place.warp)
 }
 
 /// The barriers of the blocks on the machine, by slot.
@@ -262,16 +262,16 @@ impl Barriers {
     }
 
     /// The barrier of the cluster ended its phase, for the blocks in `slots`.
-    pub fn cluster_released(&mut self, slots: Range<u32>, ways: &mut Ways, to: &mut Reporter<'_>) -> bool {
+    pub fn cluster_released(&mut self, slots: Range<u32>, reachability: &mut Reachability, to: &mut Reporter<'_>) -> bool {
         let of_cluster = self.blocks.iter_mut().skip(slots.start as usize).take(slots.len()).flatten();
-        of_cluster.fold(false, |found, (_, barriers)| barriers.released(CLUSTER, ways, to) | found)
+        of_cluster.fold(false, |found, (_, barriers)| barriers.released(CLUSTER, reachability, to) | found)
     }
 
     /// Nobody can go on.
-    pub fn stuck(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
+    pub fn deadlock(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
         for block in &end.blocks {
             let barriers = self.blocks.iter().flatten().find(|(number, _)| *number == block.id.number);
-            barriers.into_iter().for_each(|(_, barriers)| barriers.stuck(block, to));
+            barriers.into_iter().for_each(|(_, barriers)| barriers.deadlock(block, to));
         }
     }
 }

@@ -7,11 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::finding::{Deed, Finding, Side, Touched};
-use crate::check::held::Held;
+use crate::check::deferred::DeferredFindings;
+use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
+use crate::check::lane_text::lanes_do;
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::{BARRIER_COUNT, CLUSTER_LATE};
-use crate::check::told::lanes_do;
 use crate::isa::Space;
 use crate::machine::{AccessEvent, AccessKind, BlockId, LaneMask, OrderEvent, Place};
 
@@ -24,7 +24,7 @@ pub(super) struct Clusters {
     arrived: BTreeMap<(u64, u32), Vec<(Place, LaneMask)>>,
     /// Blocks of a cluster.
     size: u64,
-    held: Held,
+    deferred: DeferredFindings,
 }
 
 impl Clusters {
@@ -39,14 +39,14 @@ impl Clusters {
     #[inline]
     pub fn access(&mut self, event: &AccessEvent<'_>) {
         if self.size > 1 && event.space == Space::SharedCluster && event.kind != AccessKind::Atomic {
-            self.reach(event);
+            self.distance(event);
         }
     }
 
-    fn reach(&mut self, event: &AccessEvent<'_>) {
-        let cause = (CLUSTER_LATE, 0, None, (event.place.pc, deed(event)));
-        if !self.started.contains(&event.by.number) && !self.held.repeats(cause) {
-            self.held.hold(early(event));
+    fn distance(&mut self, event: &AccessEvent<'_>) {
+        let cause = (CLUSTER_LATE, 0, None, (event.place.pc, action(event)));
+        if !self.started.contains(&event.by.number) && !self.deferred.repeats(cause) {
+            self.deferred.defer(early(event));
         }
     }
 
@@ -84,7 +84,7 @@ impl Clusters {
 
     /// The launch has ended.
     pub fn end(&mut self, to: &mut Reporter<'_>) {
-        self.held.release(to);
+        self.deferred.release(to);
     }
 }
 
@@ -95,7 +95,7 @@ fn arrives_again((place, lanes): (Place, LaneMask), event: &OrderEvent<'_>) -> F
         lanes_do(again, "arrive")
     );
     let advice = "have each thread execute barrier.cluster.wait between two barrier.cluster.arrive".to_string();
-    let side = |place| Side::new(place, again, Deed::Synchronize);
+    let side = |place| Side::new(place, again, SideAction::Synchronize);
     Finding { first: Some(side(place)), ..Finding::new(BARRIER_COUNT, side(event.place), why, advice) }
 }
 
@@ -103,11 +103,11 @@ fn waits_for_nothing(lanes: LaneMask, event: &OrderEvent<'_>) -> Finding {
     let why =
         format!("{} for the barrier of the cluster without having arrived at it: the wait ends at once, or never", lanes_do(lanes, "wait"));
     let advice = "have each thread execute barrier.cluster.arrive before it waits".to_string();
-    Finding::new(BARRIER_COUNT, Side::new(event.place, lanes, Deed::Synchronize), why, advice)
+    Finding::new(BARRIER_COUNT, Side::new(event.place, lanes, SideAction::Synchronize), why, advice)
 }
 
-fn deed(event: &AccessEvent<'_>) -> Deed {
-    if event.kind == AccessKind::Write { Deed::Write } else { Deed::Read }
+fn action(event: &AccessEvent<'_>) -> SideAction {
+    if event.kind == AccessKind::Write { SideAction::Write } else { SideAction::Read }
 }
 
 fn early(event: &AccessEvent<'_>) -> Finding {
@@ -115,7 +115,7 @@ fn early(event: &AccessEvent<'_>) -> Finding {
     let advice = "have all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait before it";
     let Place { block, .. } = event.place;
     let address = event.addresses[event.lanes.first()];
-    let memory = Touched { space: event.space, block, address, bytes: event.bytes };
-    let side = Side { bytes: event.bytes, ..Side::new(event.place, event.lanes, deed(event)) };
+    let memory = MemoryRange { space: event.space, block, address, bytes: event.bytes };
+    let side = Side { bytes: event.bytes, ..Side::new(event.place, event.lanes, action(event)) };
     Finding { memory: Some(memory), ..Finding::new(CLUSTER_LATE, side, why.to_string(), advice.to_string()) }
 }

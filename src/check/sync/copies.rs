@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use crate::check::finding::{Deed, Finding, Side};
-use crate::check::held::Held;
+use crate::check::deferred::DeferredFindings;
+use crate::check::finding::{Finding, Side, SideAction};
+use crate::check::lane_text::lanes_do;
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::ASYNC_UNWAITED_AT_EXIT;
-use crate::check::told::lanes_do;
-use crate::machine::{CopyEvent, CopyStage, CopyWait, Ends, Home, LANES, LaneMask, OrderEvent, Work};
+use crate::machine::{CopyCompletion, CopyEvent, CopyKind, CopyStage, CopyWait, LANES, LaneMask, MemoryOwner, OrderEvent};
 use crate::program::Pc;
 
 /// The copies of groups that threads have issued and not waited for.
@@ -22,7 +22,7 @@ use crate::program::Pc;
 pub(super) struct Copies {
     /// By block, in order of launch, and warp.
     warps: BTreeMap<(u64, u32), Pending>,
-    held: Held,
+    deferred: DeferredFindings,
 }
 
 /// Those of a warp.
@@ -34,23 +34,23 @@ struct Pending {
     /// One more than the group of the last `cp.async` of each lane; 0 if the lane has waited for all of its own.
     last: [u32; LANES],
     /// Arrivals whose copies the thread has not waited for, the last of each instruction.
-    arrivals: Vec<Handed>,
+    arrivals: Vec<CopyArrival>,
 }
 
 /// An arrival that a barrier object gets from copies.
 #[derive(Clone, Copy)]
-struct Handed {
+struct CopyArrival {
     pc: Pc,
     /// Lanes that have not waited for their copies.
     lanes: LaneMask,
     /// The last group that a copy before it is in.
     group: u32,
-    settled: Settled,
+    waited_arrival: WaitedArrival,
 }
 
 /// An arrival whose copies the threads have waited for themselves: its phase needs no wait.
 #[derive(Clone, Copy)]
-pub(super) struct Settled {
+pub(super) struct WaitedArrival {
     /// Its number.
     pub id: u64,
     /// Slot and address of the barrier object.
@@ -60,7 +60,7 @@ pub(super) struct Settled {
 }
 
 /// Arrivals that are settled by one event.
-pub(super) type SettledList = SmallVec<[Settled; 2]>;
+pub(super) type WaitedArrivals = SmallVec<[WaitedArrival; 2]>;
 
 /// A copy that some lanes have not waited for.
 #[derive(Clone, Copy)]
@@ -78,29 +78,29 @@ impl Copies {
     }
 
     /// Something happens to a copy. An arrival behind which no copy is that the threads have not waited for is settled at once.
-    pub fn copy(&mut self, event: &CopyEvent<'_>) -> Option<Settled> {
+    pub fn copy(&mut self, event: &CopyEvent<'_>) -> Option<WaitedArrival> {
         let (copy, lanes) = (event.copy, event.lanes);
         assert!(copy.lanes.contains_all(lanes) && !lanes.is_empty(), "copy #{} is of some lanes", copy.id);
         let key = (copy.by.number, copy.issued.warp);
         match (event.stage, copy.ends, &copy.work) {
-            (CopyStage::Issued, Ends::Group { bulk, number: group }, _) => {
-                let side = Side { copy: Some(copy.id), ..Side::new(copy.issued, lanes, Deed::Write) };
+            (CopyStage::Issued, CopyCompletion::Group { bulk, number: group }, _) => {
+                let side = Side { copy: Some(copy.id), ..Side::new(copy.issued, lanes, SideAction::Write) };
                 let pending = self.warps.entry(key).or_insert_with(Pending::new);
                 pending.copies.push(Copy { side, lanes, bulk, group });
                 if !bulk {
                     lanes.iter().for_each(|lane| pending.last[lane] = group + 1);
                 }
             }
-            (CopyStage::Issued, Ends::Mbarrier { home: Home::Block { slot, .. }, address, .. }, Work::Arrival) => {
-                let settled = Settled { id: copy.id, at: (slot, address), is_there: false };
-                let Some(pending) = self.warps.get_mut(&key) else { return Some(settled) };
+            (CopyStage::Issued, CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot, .. }, address, .. }, CopyKind::Arrival) => {
+                let waited_arrival = WaitedArrival { id: copy.id, at: (slot, address), is_there: false };
+                let Some(pending) = self.warps.get_mut(&key) else { return Some(waited_arrival) };
                 pending.end(lanes, |copy, _| !copy.bulk);
-                return pending.hand_over(settled, copy.issued.pc, lanes);
+                return pending.hand_over(waited_arrival, copy.issued.pc, lanes);
             }
-            (CopyStage::Ended, Ends::Mbarrier { .. }, Work::Arrival) => {
+            (CopyStage::Ended, CopyCompletion::Mbarrier { .. }, CopyKind::Arrival) => {
                 let arrivals = self.warps.get_mut(&key).map(|pending| &mut pending.arrivals);
-                let own = arrivals.into_iter().flatten().find(|handed| handed.settled.id == copy.id);
-                own.into_iter().for_each(|handed| handed.settled.is_there = true);
+                let own = arrivals.into_iter().flatten().find(|copy_arrivals| copy_arrivals.waited_arrival.id == copy.id);
+                own.into_iter().for_each(|copy_arrivals| copy_arrivals.waited_arrival.is_there = true);
             }
             _ => {}
         }
@@ -115,11 +115,11 @@ impl Copies {
     }
 
     /// Lanes have waited for groups; the arrivals that settles.
-    pub fn awaited(&mut self, event: &OrderEvent<'_>, CopyWait { bulk, open, pending: left, .. }: CopyWait) -> SettledList {
-        let Some(pending) = self.warps.get_mut(&(event.by.number, event.place.warp)) else { return SettledList::new() };
+    pub fn awaited(&mut self, event: &OrderEvent<'_>, CopyWait { bulk, open, pending: left, .. }: CopyWait) -> WaitedArrivals {
+        let Some(pending) = self.warps.get_mut(&(event.by.number, event.place.warp)) else { return WaitedArrivals::new() };
         let done = pending.closed[usize::from(bulk)].map(|closed| closed.saturating_sub(left));
         pending.end(event.lanes, |copy, lane| copy.bulk == bulk && (open || copy.group < done[lane]));
-        if bulk { SettledList::new() } else { pending.settle(event.lanes, |group, lane| open || group < done[lane]) }
+        if bulk { WaitedArrivals::new() } else { pending.mark_waited(event.lanes, |group, lane| open || group < done[lane]) }
     }
 
     /// Lanes exit.
@@ -128,7 +128,7 @@ impl Copies {
         let key = (event.by.number, event.place.warp);
         let Some(pending) = self.warps.get_mut(&key) else { return };
         for copy in pending.copies.iter().filter(|copy| copy.lanes.meets(event.lanes)) {
-            self.held.hold(unwaited(copy, copy.lanes & event.lanes, event, pending.closed[usize::from(copy.bulk)]));
+            self.deferred.defer(unwaited(copy, copy.lanes & event.lanes, event, pending.closed[usize::from(copy.bulk)]));
         }
         pending.end(event.lanes, |_, _| true);
         if event.lanes.contains_all(live) {
@@ -138,7 +138,7 @@ impl Copies {
 
     /// The launch has ended.
     pub fn end(&mut self, to: &mut Reporter<'_>) {
-        self.held.release(to);
+        self.deferred.release(to);
     }
 }
 
@@ -148,29 +148,34 @@ impl Pending {
     }
 
     /// Keeps an arrival of `lanes` until they have waited for the copies before it; gives it back if there are none.
-    fn hand_over(&mut self, settled: Settled, pc: Pc, lanes: LaneMask) -> Option<Settled> {
+    fn hand_over(&mut self, waited_arrival: WaitedArrival, pc: Pc, lanes: LaneMask) -> Option<WaitedArrival> {
         let lanes = lanes.filter(|lane| self.last[lane] > 0);
-        let Some(last) = lanes.iter().map(|lane| self.last[lane]).max() else { return Some(settled) };
+        let Some(last) = lanes.iter().map(|lane| self.last[lane]).max() else { return Some(waited_arrival) };
         self.arrivals.retain(|other| other.pc != pc);
-        self.arrivals.push(Handed { pc, lanes, group: last - 1, settled });
+        self.arrivals.push(CopyArrival { pc, lanes, group: last - 1, waited_arrival });
         None
     }
 
     /// Lanes have waited for the `cp.async` of the groups of which `is_done` says so.
-    fn settle(&mut self, lanes: LaneMask, is_done: impl Fn(u32, usize) -> bool) -> SettledList {
+    fn mark_waited(&mut self, lanes: LaneMask, is_done: impl Fn(u32, usize) -> bool) -> WaitedArrivals {
         for lane in lanes.iter() {
             let last = &mut self.last[lane];
             if *last > 0 && is_done(*last - 1, lane) {
                 *last = 0;
             }
         }
-        for handed in &mut self.arrivals {
-            let over = (handed.lanes & lanes).filter(|lane| is_done(handed.group, lane));
-            handed.lanes &= !over;
+        for copy_arrivals in &mut self.arrivals {
+            let over = (copy_arrivals.lanes & lanes).filter(|lane| is_done(copy_arrivals.group, lane));
+            copy_arrivals.lanes &= !over;
         }
-        let settled = self.arrivals.iter().filter(|handed| handed.lanes.is_empty()).map(|handed| handed.settled).collect();
-        self.arrivals.retain(|handed| !handed.lanes.is_empty());
-        settled
+        let waited_arrival = self
+            .arrivals
+            .iter()
+            .filter(|copy_arrivals| copy_arrivals.lanes.is_empty())
+            .map(|copy_arrivals| copy_arrivals.waited_arrival)
+            .collect();
+        self.arrivals.retain(|copy_arrivals| !copy_arrivals.lanes.is_empty());
+        waited_arrival
     }
 
     /// Takes away the copies of `lanes` of which `done` says so.
@@ -193,7 +198,7 @@ fn unwaited(copy: &Copy, lanes: LaneMask, event: &OrderEvent<'_>, closed: [u32; 
         (false, true) => "cp.async.wait_group 0",
         (false, false) => "cp.async.commit_group and cp.async.wait_group 0",
     };
-    let second = Side::new(event.place, lanes, Deed::Synchronize);
+    let second = Side::new(event.place, lanes, SideAction::Synchronize);
     let finding = Finding::new(ASYNC_UNWAITED_AT_EXIT, second, why, format!("insert {wait} before the threads exit"));
     Finding { first: Some(Side { lanes, ..copy.side }), ..finding }
 }

@@ -7,12 +7,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::finding::{Deed, Finding, Side};
+use crate::check::finding::{Finding, Side, SideAction};
+use crate::check::lane_text::lanes_do;
+use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::SYNC_MEMBERMASK;
-use crate::check::told::lanes_do;
-use crate::check::ways::Ways;
-use crate::machine::{BlockLeft, GroupLeft, GroupState, LaneMask, LaunchEnd, OrderEvent, Place, Tick};
+use crate::machine::{GroupState, LaneMask, LaunchEnd, OrderEvent, Place, Tick, UnfinishedBlock, UnfinishedGroup};
 use crate::program::Program;
 
 /// Ticks after which lanes that wait for running lanes of their warp are taken to wait for ever.
@@ -29,28 +29,28 @@ pub(super) struct Masks {
 #[derive(Clone, Default)]
 struct Named {
     /// Who waits in a `bar.warp.sync` that not all its lanes have come to.
-    waiting: Vec<Met>,
+    waiting: Vec<MaskUse>,
     /// The last of them that lanes came to with a mask that is not all lanes.
-    last: Vec<Met>,
+    last: Vec<MaskUse>,
     /// What came together with it.
-    together: Vec<Met>,
+    together: Vec<MaskUse>,
 }
 
 /// Lanes that named a mask.
 #[derive(Clone, Copy)]
-struct Met {
+struct MaskUse {
     place: Place,
     lanes: LaneMask,
     members: LaneMask,
 }
 
-impl Met {
+impl MaskUse {
     fn side(&self) -> Side {
-        Side::new(self.place, self.lanes, Deed::Synchronize)
+        Side::new(self.place, self.lanes, SideAction::Synchronize)
     }
 
     /// Whether one of the two names a lane of the other though their masks differ.
-    fn clashes(&self, other: &Met) -> bool {
+    fn conflicts(&self, other: &MaskUse) -> bool {
         self.members != other.members && !(self.members & other.lanes | other.members & self.lanes).is_empty()
     }
 }
@@ -64,16 +64,16 @@ impl Masks {
     /// Lanes come to a `bar.warp.sync`, or to an exchange if they do not wait there; `live` have not exited.
     pub fn met(&mut self, event: &OrderEvent<'_>, members: LaneMask, waits: bool, live: LaneMask, to: &mut Reporter<'_>) -> bool {
         assert!(!event.lanes.is_empty() && live.contains_all(event.lanes), "lanes that have not exited meet");
-        let met = Met { place: event.place, lanes: event.lanes, members };
+        let met = MaskUse { place: event.place, lanes: event.lanes, members };
         // Mostly all lanes meet at once.
         if members == LaneMask::ALL && event.lanes == live {
             return false;
         }
         let mut found = !members.contains_all(met.lanes) && to.report(outside(&met));
         let warp = self.warps.entry((event.by.number, event.place.warp)).or_default();
-        let same = |other: &Met| (other.place.tick, other.place.pc) == (met.place.tick, met.place.pc);
+        let same = |other: &MaskUse| (other.place.tick, other.place.pc) == (met.place.tick, met.place.pc);
         warp.together.retain(same);
-        if let Some(other) = warp.together.iter().find(|other| other.clashes(&met)) {
+        if let Some(other) = warp.together.iter().find(|other| other.conflicts(&met)) {
             found |= to.report(clash(other, &met));
         }
         warp.together.push(met);
@@ -97,7 +97,7 @@ impl Masks {
     }
 
     /// Lanes exit: nobody can wait for them any more.
-    pub fn exited(&mut self, event: &OrderEvent<'_>, live: LaneMask, ways: &mut Ways, to: &mut Reporter<'_>) -> bool {
+    pub fn exited(&mut self, event: &OrderEvent<'_>, live: LaneMask, reachability: &mut Reachability, to: &mut Reporter<'_>) -> bool {
         let key = (event.by.number, event.place.warp);
         let Some(warp) = self.warps.get_mut(&key) else { return false };
         assert!(live.contains_all(event.lanes), "a lane exits once");
@@ -105,7 +105,8 @@ impl Masks {
         for waiting in &warp.waiting {
             let missed = waiting.members & event.lanes & !waiting.lanes;
             let instead = warp.last.iter().find(|last| {
-                let is_instead = last.place.tick > waiting.place.tick || ways.exclude(to.program, last.place.pc, waiting.place.pc);
+                let is_instead =
+                    last.place.tick > waiting.place.tick || reachability.are_exclusive(to.program, last.place.pc, waiting.place.pc);
                 last.lanes.meets(missed) && last.members != waiting.members && is_instead
             });
             found |= instead.is_some_and(|instead| to.report(never_comes(instead, waiting, missed)));
@@ -118,7 +119,7 @@ impl Masks {
 }
 
 impl Named {
-    fn come(&mut self, met: Met, live: LaneMask) {
+    fn come(&mut self, met: MaskUse, live: LaneMask) {
         self.last.iter_mut().for_each(|last| last.lanes &= !met.lanes);
         self.last.retain(|last| !last.lanes.is_empty());
         self.last.push(met);
@@ -131,7 +132,7 @@ impl Named {
 }
 
 /// Nobody can go on: reports lanes that wait for each other at instructions with masks.
-pub(super) fn stuck(block: &BlockLeft, tick: Tick, to: &mut Reporter<'_>) {
+pub(super) fn deadlock(block: &UnfinishedBlock, tick: Tick, to: &mut Reporter<'_>) {
     for (warp, number) in block.warps.iter().zip(0..) {
         for (index, group) in warp.groups.iter().enumerate() {
             let missing = group.state.members() & !group.lanes & warp.live;
@@ -139,7 +140,7 @@ pub(super) fn stuck(block: &BlockLeft, tick: Tick, to: &mut Reporter<'_>) {
                 warp.groups.iter().enumerate().find(|(_, other)| other.lanes.meets(missing) && other.state.members().meets(group.lanes));
             // Each of the two waits for the other: it is told once.
             let Some((_, other)) = other.filter(|(other, _)| *other > index) else { continue };
-            let met = |group: &GroupLeft| Met {
+            let met = |group: &UnfinishedGroup| MaskUse {
                 place: Place { pc: group.stands_at, tick, block: block.index, warp: number },
                 lanes: group.lanes,
                 members: group.state.members(),
@@ -149,33 +150,33 @@ pub(super) fn stuck(block: &BlockLeft, tick: Tick, to: &mut Reporter<'_>) {
     }
 }
 
-fn outside(met: &Met) -> Finding {
+fn outside(met: &MaskUse) -> Finding {
     let lanes = met.lanes & !met.members;
     let why = format!("{} this with the mask {:#010x}, which leaves them out", lanes_do(lanes, "execute"), met.members);
     let advice =
         "name in the mask every lane that executes the instruction: take it from activemask or from a ballot before the branch".to_string();
-    Finding::new(SYNC_MEMBERMASK, Side::new(met.place, lanes, Deed::Synchronize), why, advice)
+    Finding::new(SYNC_MEMBERMASK, Side::new(met.place, lanes, SideAction::Synchronize), why, advice)
 }
 
 const SAME_MASK: &str = "give all lanes that meet there the same mask, which names just them";
 
-fn clash(first: &Met, second: &Met) -> Finding {
+fn clash(first: &MaskUse, second: &MaskUse) -> Finding {
     let why = format!(
         "{} the mask {:#010x} and {} the mask {:#010x} at once: the masks overlap and differ",
         lanes_do(first.lanes, "name"),
         first.members,
-        second.lanes.in_words(),
+        second.lanes.describe(),
         second.members
     );
     let finding = Finding::new(SYNC_MEMBERMASK, second.side(), why, SAME_MASK.to_string());
     Finding { first: Some(first.side()), ..finding }
 }
 
-fn never_comes(instead: &Met, waiting: &Met, missed: LaneMask) -> Finding {
+fn never_comes(instead: &MaskUse, waiting: &MaskUse, missed: LaneMask) -> Finding {
     let why = format!(
         "{} for {} of the mask {:#010x}, which executed a bar.warp.sync with the mask {:#010x} instead, and exited",
         lanes_do(waiting.lanes, "wait"),
-        (missed & instead.lanes).in_words(),
+        (missed & instead.lanes).describe(),
         waiting.members,
         instead.members
     );
@@ -183,30 +184,30 @@ fn never_comes(instead: &Met, waiting: &Met, missed: LaneMask) -> Finding {
     Finding { first: Some(waiting.side()), ..finding }
 }
 
-fn spins(waiting: &Met, group: &GroupLeft, program: &Program) -> Finding {
+fn spins(waiting: &MaskUse, group: &UnfinishedGroup, program: &Program) -> Finding {
     let why = format!(
         "{} for {} of the mask {:#010x}, which never arrive: they loop at {}",
         lanes_do(waiting.lanes, "wait"),
-        group.lanes.in_words(),
+        group.lanes.describe(),
         waiting.members,
         program.place(group.pc)
     );
     let advice = "let no lane wait for lanes that wait for it: give away what they spin on before all of them meet".to_string();
     let finding = Finding::new(SYNC_MEMBERMASK, waiting.side(), why, advice);
-    let first = Side::new(Place { pc: group.pc, ..waiting.place }, group.lanes, Deed::Synchronize);
+    let first = Side::new(Place { pc: group.pc, ..waiting.place }, group.lanes, SideAction::Synchronize);
     Finding { first: Some(first), ..finding }
 }
 
 /// Two groups of lanes, each with whether its instruction has a mask, wait for each other.
-fn each_other(one: (&Met, bool), other: (&Met, bool), live: LaneMask, program: &Program) -> Finding {
-    let told = |(met, has_mask): (&Met, bool)| {
+fn each_other(one: (&MaskUse, bool), other: (&MaskUse, bool), live: LaneMask, program: &Program) -> Finding {
+    let described = |(met, has_mask): (&MaskUse, bool)| {
         let missing = met.members & !met.lanes & live;
         let at = program.place(met.place.pc);
         let mask =
             if has_mask { format!(" of the mask {:#010x}", met.members) } else { ", as all lanes of the warp must execute it".into() };
-        format!("{} at {at} for {}{mask}", lanes_do(met.lanes, "wait"), missing.in_words())
+        format!("{} at {at} for {}{mask}", lanes_do(met.lanes, "wait"), missing.describe())
     };
-    let why = format!("{}, and {}: each waits for the other", told(one), told(other));
+    let why = format!("{}, and {}: each waits for the other", described(one), described(other));
     let advice = match one.1 && other.1 {
         true => "include in each mask only the lanes that reach that instruction",
         false => "have all lanes of the warp execute the instruction together: move it out of the branch",

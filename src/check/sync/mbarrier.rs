@@ -9,16 +9,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::copies::Settled;
-use crate::check::finding::{Deed, Finding, Side, Touched};
-use crate::check::held::Held;
+use super::copies::WaitedArrival;
+use crate::check::deferred::DeferredFindings;
+use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
+use crate::check::lane_text::lanes_do;
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::{ASYNC_UNWAITED_AT_EXIT, MBARRIER_OVERLAP, MBARRIER_PHASE, MBARRIER_REINIT, MBARRIER_TX_MISMATCH};
-use crate::check::told::lanes_do;
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, BlockLeft, Contribution, CopyEvent, CopyStage, Ends, GroupState, Home, LaunchEnd, MbarrierChange,
-    MbarrierEvent, Place, Tick,
+    AccessEvent, AccessKind, Contribution, CopyCompletion, CopyEvent, CopyStage, GroupState, LaunchEnd, MbarrierChange, MbarrierEvent,
+    MemoryOwner, Place, Tick, UnfinishedBlock,
 };
 
 /// Bytes of an object.
@@ -36,8 +36,8 @@ pub(super) struct Mbarriers {
     /// How often each warp has arrived somewhere.
     arrivals: BTreeMap<([u32; 3], u32), u64>,
     /// Arrivals of copies that are still to come, and whose copies their threads have waited for themselves.
-    settled: BTreeSet<u64>,
-    held: Held,
+    waited_arrival: BTreeSet<u64>,
+    deferred: DeferredFindings,
 }
 
 /// A barrier object.
@@ -112,7 +112,7 @@ impl Mbarriers {
 
     fn made(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
         assert!(!event.lanes.is_empty(), "an object is made by some lane");
-        let side = Side::new(event.place, event.lanes, Deed::Synchronize);
+        let side = Side::new(event.place, event.lanes, SideAction::Synchronize);
         let at = (event.slot, event.address);
         let before = self.objects.insert(at, Object::new(event.block, side));
         self.measure(event.slot);
@@ -131,7 +131,7 @@ impl Mbarriers {
         }
         let old: Vec<At> = self.objects.range(own).map(|(at, _)| *at).collect();
         for at in old {
-            self.objects.remove(&at).into_iter().for_each(|object| object.finish(at, false, &mut self.held));
+            self.objects.remove(&at).into_iter().for_each(|object| object.finish(at, false, &mut self.deferred));
         }
         self.measure(event.slot);
     }
@@ -151,7 +151,7 @@ impl Mbarriers {
     /// Shared memory is about to be accessed by something that is no mbarrier instruction.
     #[inline]
     pub fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let Some((start, end)) = self.extents.get(event.home.0 as usize).filter(|(start, end)| start < end) else { return false };
+        let Some((start, end)) = self.extents.get(event.owner.0 as usize).filter(|(start, end)| start < end) else { return false };
         let bytes = u64::from(event.bytes);
         let near = event.addresses.iter().fold(false, |near, address| near | (*address < *end && address + bytes > *start));
         near && self.touched(event, to)
@@ -159,18 +159,18 @@ impl Mbarriers {
 
     #[cold]
     fn touched(&self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let slot = event.home.0;
+        let slot = event.owner.0;
         for ((_, address), object) in self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| !object.ended) {
             let (start, bytes) = (u64::from(*address), u64::from(event.bytes));
             let touches = |lane: usize| event.addresses[lane] < start + BYTES && event.addresses[lane] + bytes > start;
             let lanes = event.lanes.filter(touches);
             if !lanes.is_empty() {
-                let deed = match event.kind {
-                    AccessKind::Read => Deed::Read,
-                    AccessKind::Write => Deed::Write,
-                    AccessKind::Atomic => Deed::Atomic,
+                let action = match event.kind {
+                    AccessKind::Read => SideAction::Read,
+                    AccessKind::Write => SideAction::Write,
+                    AccessKind::Atomic => SideAction::Atomic,
                 };
-                let side = Side { bytes: event.bytes, ..Side::new(event.place, lanes, deed) };
+                let side = Side { bytes: event.bytes, ..Side::new(event.place, lanes, action) };
                 return to.report(overlap(object, *address, side));
             }
         }
@@ -178,9 +178,9 @@ impl Mbarriers {
     }
 
     /// The threads of an arrival have waited for its copies themselves: its phase needs no wait.
-    pub fn settle(&mut self, arrival: Settled) {
+    pub fn mark_waited(&mut self, arrival: WaitedArrival) {
         if !arrival.is_there {
-            self.settled.insert(arrival.id);
+            self.waited_arrival.insert(arrival.id);
         } else if let Some(object) = self.objects.get_mut(&arrival.at) {
             object.unawaited.retain(|(_, side)| side.copy != Some(arrival.id));
         }
@@ -189,17 +189,17 @@ impl Mbarriers {
     /// Something happens to a copy: it must not write to objects, and it brings bytes to one.
     pub fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let copy = event.copy;
-        let side = Side { copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, Deed::Write) };
+        let side = Side { copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, SideAction::Write) };
         if event.stage == CopyStage::Ended
-            && let Ends::Mbarrier { home: Home::Block { slot, .. }, address, bytes } = copy.ends
+            && let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot, .. }, address, bytes } = copy.ends
             && let Some(object) = self.objects.get_mut(&(slot, address))
         {
-            object.brought(i64::from(bytes), Some(side).filter(|_| !self.settled.remove(&copy.id)));
+            object.brought(i64::from(bytes), Some(side).filter(|_| !self.waited_arrival.remove(&copy.id)));
         }
         let mut hit = None;
         if event.stage == CopyStage::Issued {
             copy.work.writes(event.lanes, |at, bytes| {
-                if let Home::Block { slot, .. } = at.home {
+                if let MemoryOwner::Block { slot, .. } = at.owner {
                     let live = self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| !object.ended);
                     let inside = |address: u32| u64::from(address) < at.address + bytes && u64::from(address) + BYTES > at.address;
                     hit = hit.or(live.map(|((_, address), _)| (slot, *address)).find(|(_, address)| inside(*address)));
@@ -211,7 +211,7 @@ impl Mbarriers {
     }
 
     /// Nobody can go on: reports objects that wait for bytes which nobody brings.
-    pub fn stuck(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
+    pub fn deadlock(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
         for block in &end.blocks {
             let slot = block.id.slot;
             for ((_, address), object) in self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| object.bytes != 0) {
@@ -227,10 +227,10 @@ impl Mbarriers {
     pub fn end(&mut self, end: &LaunchEnd, is_cut: bool, to: &mut Reporter<'_>) {
         for (at, object) in std::mem::take(&mut self.objects) {
             if !end.blocks.iter().any(|block| block.index == object.block) {
-                object.finish(at, is_cut, &mut self.held);
+                object.finish(at, is_cut, &mut self.deferred);
             }
         }
-        self.held.release(to);
+        self.deferred.release(to);
     }
 }
 
@@ -246,7 +246,7 @@ impl Object {
         match what {
             Contribution::Expected(bytes) => {
                 self.bytes += i64::from(bytes);
-                self.expected = Some(Side::new(event.place, event.lanes, Deed::Synchronize));
+                self.expected = Some(Side::new(event.place, event.lanes, SideAction::Synchronize));
             }
             Contribution::Brought(bytes) => self.bytes -= i64::from(bytes),
             Contribution::Arrived(_) | Contribution::Dropped(_) => {}
@@ -274,7 +274,7 @@ impl Object {
         assert!(!event.lanes.is_empty(), "some lane is answered");
         self.used = true;
         self.unawaited.retain(|(phase, _)| *phase >= event.phase);
-        let side = Side::new(event.place, event.lanes, Deed::Synchronize);
+        let side = Side::new(event.place, event.lanes, SideAction::Synchronize);
         let answer = Answer { side, phase: event.phase, arrivals };
         let same = |other: &&mut Answer| {
             let (a, b) = (&other.side, &side);
@@ -307,52 +307,52 @@ impl Object {
     }
 
     /// Its block has exited. Where the run `is_cut`, bytes may have been on their way.
-    fn finish(self, (_, address): At, is_cut: bool, held: &mut Held) {
+    fn finish(self, (_, address): At, is_cut: bool, deferred: &mut DeferredFindings) {
         let side = match self.expected {
             Some(side) => Some(side).filter(|_| self.bytes < 0 || self.bytes > 0 && !is_cut),
             None => self.unawaited.last().map(|(_, side)| *side).filter(|_| self.bytes < 0),
         };
-        side.into_iter().for_each(|side| held.hold(Finding { first: None, ..self.mismatch(address, side) }));
+        side.into_iter().for_each(|side| deferred.defer(Finding { first: None, ..self.mismatch(address, side) }));
         // What other blocks bring must have come before the exit: that is the race checker's question.
         for (_, side) in self.unawaited.iter().filter(|(_, side)| side.place.block == self.block) {
             let why = "no thread waited for the phase of the mbarrier that this copy completes, and its block has exited".to_string();
             let advice = "wait for the phase before what the copy brings is used, and before the block exits".to_string();
             let memory = Some(memory(self.block, address));
-            held.hold(Finding { memory, ..Finding::new(ASYNC_UNWAITED_AT_EXIT, *side, why, advice) });
+            deferred.defer(Finding { memory, ..Finding::new(ASYNC_UNWAITED_AT_EXIT, *side, why, advice) });
         }
     }
 }
 
-fn memory(block: [u32; 3], address: u32) -> Touched {
-    Touched { space: Space::Shared, block, address: u64::from(address), bytes: BYTES as u32 }
+fn memory(block: [u32; 3], address: u32) -> MemoryRange {
+    MemoryRange { space: Space::Shared, block, address: u64::from(address), bytes: BYTES as u32 }
 }
 
 /// A group that waits for a phase of the object at `address`.
-fn waiter(block: &BlockLeft, address: u32, tick: Tick) -> Option<Side> {
+fn waiter(block: &UnfinishedBlock, address: u32, tick: Tick) -> Option<Side> {
     let mut groups = block.warps.iter().zip(0..).flat_map(|(warp, number)| warp.groups.iter().map(move |group| (number, group)));
     let (warp, group) = groups.find(|(_, group)| group.state == GroupState::AtMbarrier { address })?;
     let place = Place { pc: group.pc, tick, block: block.index, warp };
-    Some(Side::new(place, group.lanes, Deed::Synchronize))
+    Some(Side::new(place, group.lanes, SideAction::Synchronize))
 }
 
 fn twice(event: &MbarrierEvent, before: &Answer) -> Finding {
-    let told = match event.phase.checked_sub(1) {
+    let described = match event.phase.checked_sub(1) {
         Some(phase) => format!("phase {phase} has ended"),
         None => "the phase before the first has ended".to_string(),
     };
     let why = format!(
-        "{} once more that {told}, and had waited for that before: this wait orders nothing, and was meant for phase {}",
+        "{} once more that {described}, and had waited for that before: this wait orders nothing, and was meant for phase {}",
         lanes_do(event.lanes & before.side.lanes, "learn"),
         event.phase
     );
     let advice = "wait for the other parity after each phase: flip it every time the thread comes round to the object".to_string();
-    let second = Side::new(event.place, event.lanes, Deed::Synchronize);
+    let second = Side::new(event.place, event.lanes, SideAction::Synchronize);
     let memory = Some(memory(event.block, event.address));
     Finding { first: Some(before.side), memory, ..Finding::new(MBARRIER_PHASE, second, why, advice) }
 }
 
 fn overlap(object: &Object, address: u32, side: Side) -> Finding {
-    let does = if side.deed == Deed::Read { "read" } else { "write" };
+    let does = if side.action == SideAction::Read { "read" } else { "write" };
     let who = if side.copy.is_some() { "this copy writes".to_string() } else { lanes_do(side.lanes, does) };
     let why = format!("{who} the eight bytes of a live mbarrier object, which only mbarrier instructions may touch");
     let advice = "do not access the object in other ways before mbarrier.inval; often an index is out of range".to_string();

@@ -34,8 +34,8 @@ use wgmma::Wgmmas;
 use crate::check::catalogue::FindingId;
 use crate::check::checker::{Checker, CheckerRow};
 use crate::check::faults::{DEADLOCK, LIVELOCK};
+use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
-use crate::check::ways::Ways;
 use crate::isa::Space;
 use crate::machine::{
     AccessEvent, CopyEvent, Event, EventKind, EventMask, LaunchEnd, LaunchStart, MbarrierChange, MbarrierEvent, Order, OrderEvent,
@@ -49,7 +49,7 @@ struct Sync {
     mbarriers: Mbarriers,
     copies: Copies,
     clusters: Clusters,
-    ways: Ways,
+    reachability: Reachability,
     wgmmas: Wgmmas,
 }
 
@@ -63,7 +63,7 @@ pub(super) const ROW: CheckerRow = CheckerRow {
 
 impl Checker for Sync {
     fn begin(&mut self, launch: &LaunchStart) {
-        let config = &launch.linked.config;
+        let config = &launch.prepared.config;
         self.barriers.begin(config.block.iter().product());
         self.masks.begin();
         self.mbarriers.begin();
@@ -90,10 +90,10 @@ impl Checker for Sync {
     }
 
     fn end(&mut self, end: &LaunchEnd, fault: Option<FindingId>, to: &mut Reporter<'_>) {
-        if end.is_stuck {
-            self.barriers.stuck(end, to);
-            end.blocks.iter().for_each(|block| mask::stuck(block, end.tick, to));
-            self.mbarriers.stuck(end, to);
+        if end.is_deadlocked {
+            self.barriers.deadlock(end, to);
+            end.blocks.iter().for_each(|block| mask::deadlock(block, end.tick, to));
+            self.mbarriers.deadlock(end, to);
         } else {
             self.masks.spinning(end, to);
         }
@@ -123,7 +123,7 @@ impl Sync {
                 self.mbarriers.arrives(&event.place);
                 self.barriers.of(event.by).arrived(event, (id, aligned), wanted, to)
             }
-            Order::Released { id, .. } => self.barriers.of(event.by).released(id, &mut self.ways, to),
+            Order::Released { id, .. } => self.barriers.of(event.by).released(id, &mut self.reachability, to),
             Order::WarpSync { members } | Order::Exchange { members } => {
                 let live = self.barriers.of(event.by).live(event.place.warp);
                 self.masks.met(event, members, matches!(event.order, Order::WarpSync { .. }), live, to)
@@ -135,14 +135,14 @@ impl Sync {
             Order::ClusterWaits => self.clusters.waits(event, to),
             Order::ClusterReleased { first, slots } => {
                 self.clusters.released(event.by);
-                self.barriers.cluster_released(first..first + slots, &mut self.ways, to)
+                self.barriers.cluster_released(first..first + slots, &mut self.reachability, to)
             }
             Order::Committed { bulk } => {
                 self.copies.committed(event, bulk);
                 false
             }
             Order::Awaited(wait) => {
-                self.copies.awaited(event, wait).into_iter().for_each(|arrival| self.mbarriers.settle(arrival));
+                self.copies.awaited(event, wait).into_iter().for_each(|arrival| self.mbarriers.mark_waited(arrival));
                 false
             }
             Order::Exited => self.exited(event, to),
@@ -152,7 +152,7 @@ impl Sync {
 
     fn exited(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let live = self.barriers.of(event.by).live(event.place.warp);
-        let found = self.masks.exited(event, live, &mut self.ways, to);
+        let found = self.masks.exited(event, live, &mut self.reachability, to);
         self.copies.exited(event, live);
         self.barriers.of(event.by).exited(event);
         found
@@ -160,7 +160,7 @@ impl Sync {
 
     /// Something happens to a copy.
     fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        self.copies.copy(event).into_iter().for_each(|arrival| self.mbarriers.settle(arrival));
+        self.copies.copy(event).into_iter().for_each(|arrival| self.mbarriers.mark_waited(arrival));
         self.mbarriers.copy(event, to)
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::finding::{Deed, Finding, Side};
+use crate::check::finding::{Finding, Side, SideAction};
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::WGMMA_SEQUENCE;
 use crate::machine::{Place, Wgmma, WgmmaChange, WgmmaEvent};
@@ -37,7 +37,7 @@ impl Wgmmas {
     }
 
     fn issued(&self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, fenced: bool, to: &mut Reporter<'_>) -> bool {
-        let second = Side::new(event.place, event.lanes, Deed::Use);
+        let second = Side::new(event.place, event.lanes, SideAction::Use);
         let advice = "execute wgmma.fence.sync.aligned between the registers' last use and the wgmma".to_string();
         if !fenced {
             let why = "no wgmma.fence was executed before the first wgmma of the warp".to_string();
@@ -47,13 +47,13 @@ impl Wgmmas {
         let mut slots = wgmma.accumulators.iter().chain(&wgmma.fragments);
         let Some(place) = slots.find_map(|slot| self.touched.get(&(block, warp, *slot))) else { return false };
         let why = "a register of the wgmma was touched after the last wgmma.fence of the warp".to_string();
-        let first = Some(Side::new(*place, event.lanes, Deed::Use));
+        let first = Some(Side::new(*place, event.lanes, SideAction::Use));
         to.report(Finding { first, ..Finding::new(WGMMA_SEQUENCE, second, why, advice) })
     }
 }
 
 fn abandoned(event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bool {
-    let side = Side { copy: Some(wgmma.id), ..Side::new(wgmma.issued, event.lanes, Deed::Use) };
+    let side = Side { copy: Some(wgmma.id), ..Side::new(wgmma.issued, event.lanes, SideAction::Use) };
     let why = "the warp exits while the wgmma is in flight, and no thread has waited for its result".to_string();
     let advice = "commit the group and wait for it with wgmma.wait_group 0 before the warp exits".to_string();
     to.report(Finding::new(WGMMA_SEQUENCE, side, why, advice))

@@ -53,8 +53,8 @@ fn assign(context: &mut Context<'_>, piece: &Piece) -> Answer {
 /// Where the `=` stands that separates place and value: not part of `==`, `<=`, `>=` or `!=`.
 fn assignment_sign(text: &str) -> Option<usize> {
     let signs = text.match_indices('=').map(|(at, _)| at);
-    let joined = |at: usize, sign: &[char]| text[..at].ends_with(sign) || text[at + 1..].starts_with('=');
-    signs.into_iter().find(|at| !joined(*at, &['=', '<', '>', '!']))
+    let contracted = |at: usize, sign: &[char]| text[..at].ends_with(sign) || text[at + 1..].starts_with('=');
+    signs.into_iter().find(|at| !contracted(*at, &['=', '<', '>', '!']))
 }
 
 /// The bytes `start..end` of a piece, without the blanks around them.
@@ -72,7 +72,7 @@ fn put(context: &mut Context<'_>, piece: &Piece) -> Answer {
     let value_at = piece.span().end - value.trim_start().len();
     let value = Piece { text: value.trim().to_string(), start: value_at };
     if value.text.is_empty() {
-        return Err(value.error(format!("expected {}", setting.kind.in_words())));
+        return Err(value.error(format!("expected {}", setting.kind.describe())));
     }
     setting.put(&mut context.session.settings, &value.text).map_err(|message| value.error(message))?;
     context.session.apply_settings();
@@ -81,7 +81,7 @@ fn put(context: &mut Context<'_>, piece: &Piece) -> Answer {
 
 pub fn show(context: &mut Context<'_>, call: &Call) -> Answer {
     let settings = &context.session.settings;
-    let row = |setting: &Setting| format!("{:16} {:8} ({})\n", setting.name, (setting.get)(settings), setting.kind.in_words());
+    let row = |setting: &Setting| format!("{:16} {:8} ({})\n", setting.name, (setting.get)(settings), setting.kind.describe());
     let text = match call.piece("SETTING") {
         Some(name) => row(setting(name)?),
         None => SETTINGS.iter().map(row).collect(),

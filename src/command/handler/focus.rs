@@ -50,7 +50,7 @@ fn change(context: &mut Context<'_>, words: &str, start: usize) -> Answer {
 
 fn here(context: &Context<'_>) -> Outcome {
     let site = Site::of(&context.session.scene()).map_err(|error| error.to_string());
-    Outcome::Focus { focus: context.session.focus.in_words(&context.session.roles), site: site.map(Box::new) }
+    Outcome::Focus { focus: context.session.focus.describe(&context.session.roles), site: site.map(Box::new) }
 }
 
 pub fn frame(context: &mut Context<'_>, call: &Call) -> Answer {

@@ -107,7 +107,7 @@ pub fn displays(context: &mut Context<'_>, _: &Call) -> Answer {
 }
 
 pub fn examine(context: &mut Context<'_>, call: &Call) -> Answer {
-    let (before, next) = context.desk.examined.take().map_or((Examine::default(), None), |(examine, next)| (examine, Some(next)));
+    let (before, next) = context.state.examined.take().map_or((Examine::default(), None), |(examine, next)| (examine, Some(next)));
     let letters = call.suffix.as_ref().map_or("", |piece| piece.text.as_str());
     let examine = before.with(letters).map_err(|error| match &call.suffix {
         Some(piece) => piece.error(error.to_string()),
@@ -122,19 +122,19 @@ pub fn examine(context: &mut Context<'_>, call: &Call) -> Answer {
         Some(piece) => piece.error(error.to_string()),
         None => CommandError::new(error.to_string()),
     })?;
-    context.desk.examined = Some((examine, examined.next));
+    context.state.examined = Some((examine, examined.next));
     Ok(Outcome::View(View::Examined { examined, code: examine.shape == Shape::Instruction }))
 }
 
 pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
     let size = context.session.settings.list_size;
     let here = (context.session.time(), context.session.focus);
-    let before = context.desk.listed.take().filter(|listed| listed.seen_from == here);
+    let before = context.state.listed.take().filter(|listed| listed.seen_from == here);
     let (file, lines) = match (call.piece("LOCATION"), before) {
         (None, Some(Listed { file, lines, .. })) => (file, lines.end..lines.end.saturating_add(size)),
         (None, None) => {
             let (file, line) = view::current_line(&context.session.scene());
-            (file, around(line, size))
+            (file, hooks(line, size))
         }
         (Some(minus), Some(Listed { file, lines, .. })) if minus.text == "-" => (file, lines.start.saturating_sub(size)..lines.start),
         (Some(piece), _) => lines_at(context, piece, size)?,
@@ -145,12 +145,12 @@ pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
     if listing.lines.is_empty() {
         return Err(CommandError::new(format!("{} has {}", listing.file, counted(u64::from(listing.line_count), "line"))));
     }
-    context.desk.listed = Some(Listed { seen_from: here, file, lines });
+    context.state.listed = Some(Listed { seen_from: here, file, lines });
     Ok(Outcome::View(View::Listing(listing)))
 }
 
 /// As many lines as are listed, with `line` in their middle.
-fn around(line: u32, size: u32) -> Range<u32> {
+fn hooks(line: u32, size: u32) -> Range<u32> {
     let first = line.saturating_sub(size / 2).max(1);
     first..first.saturating_add(size)
 }
@@ -165,10 +165,10 @@ fn lines_at(context: &Context<'_>, piece: &Piece, size: u32) -> Result<(SourceId
     }
     // Any line can be listed, one without code too.
     if let Ok(line) = piece.text.parse() {
-        return Ok((current, around(line, size)));
+        return Ok((current, hooks(line, size)));
     }
     let pc = context.locate(piece)?.pcs.first().copied();
     let program = context.session.program();
     let span = pc.and_then(|pc| program.spans.get(pc.index()).copied()).ok_or_else(|| piece.error("there is no code here"))?;
-    Ok((span.source, around(program.sources_text.position(span).line, size)))
+    Ok((span.source, hooks(program.sources_text.position(span).line, size)))
 }

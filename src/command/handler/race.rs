@@ -29,8 +29,8 @@ pub fn finding(context: &mut Context<'_>, call: &Call) -> Answer {
 pub fn explain_finding(context: &mut Context<'_>, call: &Call) -> Answer {
     let finding = numbered(context, call)?;
     let blocks = finding.waiting.iter().map(|waiting| waiting.site.block).collect();
-    let standing = if finding.waiting.is_empty() { Vec::new() } else { context.session.warps_at_end(&blocks) };
-    Ok(Outcome::View(View::Chain(Box::new(finding), standing)))
+    let location = if finding.waiting.is_empty() { Vec::new() } else { context.session.warps_at_end(&blocks) };
+    Ok(Outcome::View(View::Chain(Box::new(finding), location)))
 }
 
 pub fn goto_finding(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -44,7 +44,7 @@ pub fn goto_finding(context: &mut Context<'_>, call: &Call) -> Answer {
         return Err(CommandError::new(message).with_help("what is about one place only has a second side"));
     };
     let (time, focus) = (site.time, site.focus());
-    Ok(Outcome::Stop(Box::new(context.session.seek_thread(time, focus, context.pace))))
+    Ok(Outcome::Stop(Box::new(context.session.seek_thread(time, focus, context.interrupt))))
 }
 
 /// The finding that the argument N names.
@@ -93,7 +93,7 @@ pub fn switch(context: &mut Context<'_>, call: &Call, on: bool) -> Answer {
     if !on && matches!(checkers[..], [only] if only.is_always_on()) {
         return Err(piece.error("wrong addresses are always found: a run cannot continue after one"));
     }
-    let done = context.session.switch(&checkers, on, context.pace);
+    let done = context.session.switch(&checkers, on, context.interrupt);
     let interrupted = if done { "" } else { "interrupted: the rest is looked through when the run continues\n" };
     let count = context.session.findings().len();
     let findings = if count == 1 { "finding" } else { "findings" };

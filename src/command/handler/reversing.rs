@@ -7,10 +7,10 @@ use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
 use crate::debug::marks::{Mark, Moment};
 use crate::debug::resume::History;
-use crate::debug::session::{Pace, Session};
+use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::Stop;
 use crate::debug::target::Target;
-use crate::debug::{Site, TouchText};
+use crate::debug::{Site, WatchedAccessText};
 
 /// What a handler answers.
 type Answer = Result<Outcome, CommandError>;
@@ -19,23 +19,23 @@ pub fn goto(context: &mut Context<'_>, call: &Call) -> Answer {
     let piece = call.required("TICK")?;
     let moment = context.session.marks.moment(&piece.text, context.session.time()).map_err(|error| piece.wrong(error))?;
     match moment {
-        Moment::Start => arrived(context.session.seek(Tick::START, context.pace)),
-        Moment::End => arrived(context.session.seek_end(context.pace)),
-        Moment::Tick(tick) => arrived(context.session.seek(tick, context.pace)),
+        Moment::Start => arrived(context.session.seek(Tick::START, context.interrupt)),
+        Moment::End => arrived(context.session.seek_end(context.interrupt)),
+        Moment::Tick(tick) => arrived(context.session.seek(tick, context.interrupt)),
         Moment::Mark(mark) => {
             context.session.focus = mark.focus;
-            arrived(context.session.seek(mark.time, context.pace))
+            arrived(context.session.seek(mark.time, context.interrupt))
         }
     }
 }
 
 pub fn back(context: &mut Context<'_>, _: &Call) -> Answer {
-    let stop = context.session.back(context.pace);
+    let stop = context.session.back(context.interrupt);
     arrived(stop.ok_or_else(|| CommandError::new("there is no position before this one"))?)
 }
 
 pub fn forward(context: &mut Context<'_>, _: &Call) -> Answer {
-    let stop = context.session.forward(context.pace);
+    let stop = context.session.forward(context.interrupt);
     arrived(stop.ok_or_else(|| CommandError::new("there is no position to go forward to: 'back' leaves them"))?)
 }
 
@@ -64,9 +64,9 @@ pub fn when(context: &mut Context<'_>, _: &Call) -> Answer {
 pub fn last(context: &mut Context<'_>, call: &Call) -> Answer {
     let answer = search(context, call, Session::last)?;
     if let Outcome::Touches { touches, .. } = &answer
-        && let [touch] = touches.as_slice()
+        && let [watched_access] = touches.as_slice()
     {
-        context.desk.again = Some(format!("goto {}", touch.site.time));
+        context.state.again = Some(format!("goto {}", watched_access.site.time));
     }
     Ok(answer)
 }
@@ -80,12 +80,12 @@ pub fn history(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 /// Looks for writes to the place that the argument PLACE names.
-fn search(context: &mut Context<'_>, call: &Call, find: fn(&mut Session, &Target, &mut dyn Pace) -> History) -> Answer {
+fn search(context: &mut Context<'_>, call: &Call, find: fn(&mut Session, &Target, &mut dyn InterruptCheck) -> History) -> Answer {
     let piece = call.required("PLACE")?;
     let target = context.target(piece)?;
-    let history = find(context.session, &target, context.pace);
+    let history = find(context.session, &target, context.interrupt);
     let scene = context.session.scene();
-    let touches = history.touches.iter().map(|touch| TouchText::new(&scene, touch)).collect();
+    let touches = history.touches.iter().map(|watched_access| WatchedAccessText::new(&scene, watched_access)).collect();
     // Of a whole array the elements are told as they were written.
     let bytes = super::looking::declared_as_bytes(context, piece, call.spec.name).filter(|_| piece.text.contains('['));
     Ok(Outcome::Touches { what: piece.text.clone(), touches, interrupted: history.interrupted, bytes })

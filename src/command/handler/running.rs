@@ -19,7 +19,7 @@ pub fn run(context: &mut Context<'_>, call: &Call) -> Answer {
 pub fn start(context: &mut Context<'_>, _: &Call) -> Answer {
     // Of the blocks that were looked at later, none may have started yet.
     context.session.focus = Focus::default();
-    let stop = context.session.seek(Tick::START, context.pace);
+    let stop = context.session.seek(Tick::START, context.interrupt);
     Ok(Outcome::Stop(Box::new(stop)))
 }
 
@@ -105,7 +105,7 @@ pub fn explore(context: &mut Context<'_>, call: &Call) -> Answer {
         Some(piece) => piece.text.parse().map_err(|_| piece.error("the number of seeds is expected"))?,
         None => SEEDS,
     };
-    let explored = context.session.explore(count, context.pace).map_err(|error| CommandError::new(error.to_string()))?;
+    let explored = context.session.explore(count, context.interrupt).map_err(|error| CommandError::new(error.to_string()))?;
     Ok(Outcome::Explored(explored))
 }
 
@@ -120,5 +120,5 @@ fn resume(context: &mut Context<'_>, goal: &Goal, direction: Direction) -> Answe
 }
 
 fn go(context: &mut Context<'_>, goal: &Goal, direction: Direction) -> Result<Stop, CommandError> {
-    context.session.resume(goal, direction, context.pace).map_err(|error| CommandError::new(error.to_string()))
+    context.session.resume(goal, direction, context.interrupt).map_err(|error| CommandError::new(error.to_string()))
 }

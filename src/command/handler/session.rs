@@ -23,7 +23,7 @@ pub fn save(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandEr
 pub fn load(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
     let file = call.required("FILE")?;
     let saved = Saved::read(Path::new(&file.text)).map_err(|error| file.error(unusable(&error)))?;
-    let stop = context.session.restore(saved, context.pace).map_err(|message| file.error(message))?;
+    let stop = context.session.restore(saved, context.interrupt).map_err(|message| file.error(message))?;
     Ok(Outcome::Stop(Box::new(stop)))
 }
 
@@ -36,7 +36,7 @@ pub fn launch(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Command
     }
     let changes = without_blanks_around_signs(&piece.text);
     let words: Vec<&str> = changes.split_whitespace().collect();
-    let stop = context.session.relaunch(&words, context.pace).map_err(|message| piece.error(message))?;
+    let stop = context.session.relaunch(&words, context.interrupt).map_err(|message| piece.error(message))?;
     Ok(Outcome::Stop(Box::new(stop)))
 }
 

@@ -1,6 +1,6 @@
 //! Every access to a variable: where in it, how wide, and what the bits are taken for.
 
-use super::evidence::{Evidence, Taken};
+use super::evidence::{ElementUse, Evidence};
 use super::fact::Fact;
 use super::flow::Flow;
 use crate::debug::names::access::access_type;
@@ -25,7 +25,7 @@ pub struct Access {
     /// Elements one after the other.
     pub count: u32,
     /// What the elements are taken for.
-    pub taken: Taken,
+    pub taken: ElementUse,
     /// The type that the instruction names.
     pub word: Option<ScalarType>,
     /// Whether the address is made in a way that is not followed.
@@ -55,10 +55,10 @@ struct Found<'f, 'p> {
 
 /// How an instruction accesses memory.
 #[derive(Clone, Copy, Default)]
-struct Deed {
+struct InstructionAccess {
     bytes: u32,
     count: u32,
-    taken: Taken,
+    taken: ElementUse,
     word: Option<ScalarType>,
     object: Option<&'static str>,
 }
@@ -80,17 +80,17 @@ impl Found<'_, '_> {
                 self.vector((function, pc, inst), (bits, reg_bits), address, &parts);
             }
             Op::Atomic(AtomicOp::Single { ty, address, .. }) => self.note(function, pc, address, |found| {
-                let deed = found.plain(function, pc, inst, ty.bits(), 1);
+                let access = found.plain(function, pc, inst, ty.bits(), 1);
                 // The word of an addition says the size of an integer, and not whether it has a sign.
-                let named = Taken::for_type(ty);
+                let named = ElementUse::for_type(ty);
                 let is_addition =
                     matches!(inst.op, Op::Atomic(AtomicOp::Single { f: crate::isa::AtomicFn::Add, .. })) && ty.kind() != TypeKind::Float;
-                let named = if is_addition { Taken { signed: false, unsigned: false, ..named } } else { named };
-                Deed { taken: deed.taken.and(named), word: None, ..deed }
+                let named = if is_addition { ElementUse { signed: false, unsigned: false, ..named } } else { named };
+                InstructionAccess { taken: access.taken.and(named), word: None, ..access }
             }),
             Op::Atomic(AtomicOp::Vector { ty, b, address, .. }) => self.note(function, pc, address, |_| {
                 let count = program.sources[b].len() as u32;
-                Deed { bytes: ty.bits() / 8, count, taken: Taken::for_type(ty), ..Deed::default() }
+                InstructionAccess { bytes: ty.bits() / 8, count, taken: ElementUse::for_type(ty), ..InstructionAccess::default() }
             }),
             Op::Mbarrier(MbarrierOp::Update { address, .. } | MbarrierOp::Wait { address, .. }) => {
                 self.note(function, pc, address, |_| barrier_object());
@@ -108,25 +108,29 @@ impl Found<'_, '_> {
                 let a = if let WgmmaA::Shared(descriptor, _) = wgmma.a { Some(descriptor) } else { None };
                 for (descriptor, ty) in a.into_iter().map(|a| (a, wgmma.types[1])).chain([(wgmma.b, wgmma.types[2])]) {
                     let fact = self.flow.value(function, pc, Bank::B64, descriptor);
-                    self.note_fact(pc, fact, Deed { count: 1, taken: Taken::for_type(ty), ..Deed::default() });
+                    self.note_fact(
+                        pc,
+                        fact,
+                        InstructionAccess { count: 1, taken: ElementUse::for_type(ty), ..InstructionAccess::default() },
+                    );
                 }
             }
             _ => {}
         }
     }
 
-    fn note(&mut self, function: FuncId, pc: Pc, address: Address, deed: impl FnOnce(&Self) -> Deed) {
+    fn note(&mut self, function: FuncId, pc: Pc, address: Address, access: impl FnOnce(&Self) -> InstructionAccess) {
         let fact = self.flow.address(function, pc, address);
         // Nothing is evaluated for the many accesses to buffers.
         if fact.as_ref().is_some_and(Fact::is_address) {
-            let deed = deed(self);
-            self.note_fact(pc, fact, deed);
+            let access = access(self);
+            self.note_fact(pc, fact, access);
         }
     }
 
-    fn note_fact(&mut self, pc: Pc, fact: Option<Fact>, deed: Deed) {
+    fn note_fact(&mut self, pc: Pc, fact: Option<Fact>, access: InstructionAccess) {
         let Some(fact) = fact.filter(Fact::is_address) else { return };
-        let Deed { bytes, count, taken, word, object } = deed;
+        let InstructionAccess { bytes, count, taken, word, object } = access;
         let access = Access { pc, form: fact.form.clone(), bytes, count, taken, word, is_derived: fact.is_derived, object };
         for id in &fact.variables {
             self.accesses[id.index()].push(access.clone());
@@ -134,15 +138,15 @@ impl Found<'_, '_> {
     }
 
     /// A load, a store or an atomic, by what its registers are taken for.
-    fn plain(&self, function: FuncId, pc: Pc, inst: &Inst, bits: u32, count: u32) -> Deed {
+    fn plain(&self, function: FuncId, pc: Pc, inst: &Inst, bits: u32, count: u32) -> InstructionAccess {
         let word = access_type(self.flow.program, pc);
         let mut taken = self.data(function, pc, inst);
         if let Op::Memory(MemoryOp::Load { bits, signed, reg_bits, .. } | MemoryOp::LoadVector { bits, signed, reg_bits, .. }) = inst.op
             && reg_bits > bits.max(16)
         {
-            taken = Taken { ints: u32::from(bits / 8), signed: taken.signed | signed, unsigned: !signed, ..taken };
+            taken = ElementUse { ints: u32::from(bits / 8), signed: taken.signed | signed, unsigned: !signed, ..taken };
         }
-        Deed { bytes: bits / 8, count, taken, word, object: None }
+        InstructionAccess { bytes: bits / 8, count, taken, word, object: None }
     }
 
     /// A vector of elements in these registers; where they are taken for different things, each on its own, as a member of a structure.
@@ -151,8 +155,8 @@ impl Found<'_, '_> {
         let bank = if bits.max(reg_bits) >= 64 { Bank::B64 } else { Bank::B32 };
         let width = i64::from(bits / 8);
         self.note(function, pc, address, |found| found.plain(function, pc, inst, u32::from(bits), parts.len() as u32));
-        let taken = |slot: &Option<u32>| slot.map_or(Taken::default(), |slot| self.evidence.of(self.flow.cell(function, bank, slot)));
-        let each: Vec<Taken> = parts.iter().map(taken).collect();
+        let taken = |slot: &Option<u32>| slot.map_or(ElementUse::default(), |slot| self.evidence.of(self.flow.cell(function, bank, slot)));
+        let each: Vec<ElementUse> = parts.iter().map(taken).collect();
         let are_alike = each.windows(2).all(|pair| pair[0].is_nothing() == pair[1].is_nothing());
         let says_float = access_type(self.flow.program, pc).is_some_and(|ty| ty.kind() == TypeKind::Float);
         let fact = self.flow.address(function, pc, address).filter(Fact::is_address);
@@ -167,8 +171,8 @@ impl Found<'_, '_> {
     }
 
     /// What the registers that an instruction loads or stores are taken for; constants say nothing.
-    fn data(&self, function: FuncId, pc: Pc, inst: &Inst) -> Taken {
-        let mut taken = Taken::default();
+    fn data(&self, function: FuncId, pc: Pc, inst: &Inst) -> ElementUse {
+        let mut taken = ElementUse::default();
         let is_constant = |bank: Bank, slot: u32| {
             let fact = self.flow.value(function, pc, bank, Src::reg(slot));
             fact.is_some_and(|fact| !fact.is_address() && fact.form.as_constant().is_some())
@@ -196,10 +200,15 @@ impl Found<'_, '_> {
                     Fact { form: fact.form.plus(&rows), ..fact }
                 });
                 let (bytes, ty) = (access.bits / 8, access.fragment.ty);
-                self.note_fact(pc, fact, Deed { bytes, count: 1, taken: Taken::for_type(ty), ..Deed::default() });
+                self.note_fact(
+                    pc,
+                    fact,
+                    InstructionAccess { bytes, count: 1, taken: ElementUse::for_type(ty), ..InstructionAccess::default() },
+                );
             }
             MatrixOp::LoadRows(access) | MatrixOp::StoreRows(access) => {
-                let rows = |found: &Self| Deed { count: 1, taken: found.data(function, pc, inst), ..Deed::default() };
+                let rows =
+                    |found: &Self| InstructionAccess { count: 1, taken: found.data(function, pc, inst), ..InstructionAccess::default() };
                 self.note(function, pc, access.address, rows);
             }
             MatrixOp::Multiply(_) | MatrixOp::Transpose { .. } => {}
@@ -207,15 +216,15 @@ impl Found<'_, '_> {
     }
 
     fn copy(&mut self, function: FuncId, pc: Pc, copy: &CopyOp) {
-        let copied = |_: &Self| Deed { count: 1, ..Deed::default() };
+        let copied = |_: &Self| InstructionAccess { count: 1, ..InstructionAccess::default() };
         match copy {
             CopyOp::Lanes { to, from, .. } => {
                 [to, from].into_iter().for_each(|place| self.note(function, pc, place.address, copied));
             }
             CopyOp::Bulk { to, from, reduction, completion, .. } => {
-                let taken = reduction.map_or(Taken::default(), |(_, ty)| Taken::for_type(ty));
+                let taken = reduction.map_or(ElementUse::default(), |(_, ty)| ElementUse::for_type(ty));
                 for place in [to, from] {
-                    self.note(function, pc, place.address, |found| Deed { taken, ..copied(found) });
+                    self.note(function, pc, place.address, |found| InstructionAccess { taken, ..copied(found) });
                 }
                 self.completion(function, pc, completion);
             }
@@ -226,7 +235,12 @@ impl Found<'_, '_> {
             }
             CopyOp::Store { to, ty, values, mbarrier, .. } => {
                 let count = self.flow.program.sources[*values].len() as u32;
-                self.note(function, pc, to.address, |_| Deed { bytes: ty.bits() / 8, count, word: Some(*ty), ..Deed::default() });
+                self.note(function, pc, to.address, |_| InstructionAccess {
+                    bytes: ty.bits() / 8,
+                    count,
+                    word: Some(*ty),
+                    ..InstructionAccess::default()
+                });
                 self.note(function, pc, mbarrier.address, |_| barrier_object());
             }
             CopyOp::Arrive { mbarrier, .. } => self.note(function, pc, *mbarrier, |_| barrier_object()),
@@ -241,12 +255,12 @@ impl Found<'_, '_> {
 }
 
 /// A barrier object has 64 bits that no instruction but its own understands.
-fn barrier_object() -> Deed {
-    Deed { bytes: 8, count: 1, object: Some("a barrier object"), ..Deed::default() }
+fn barrier_object() -> InstructionAccess {
+    InstructionAccess { bytes: 8, count: 1, object: Some("a barrier object"), ..InstructionAccess::default() }
 }
 
-fn tensor_map() -> Deed {
-    Deed { count: 1, object: Some("a tensor map"), ..Deed::default() }
+fn tensor_map() -> InstructionAccess {
+    InstructionAccess { count: 1, object: Some("a tensor map"), ..InstructionAccess::default() }
 }
 
 fn slot_of(source: Src) -> Option<u32> {

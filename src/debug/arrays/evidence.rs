@@ -13,7 +13,7 @@ use crate::program::{
 
 /// What bits are taken for; everything that some instruction takes them for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct ElementUse {
     /// Floating-point formats, a bit for each of [`FLOATS`].
     pub(super) floats: u8,
     /// Integers, the sum of their sizes in bytes: each size is a power of two.
@@ -29,7 +29,7 @@ pub struct Taken {
 /// The formats of one number, in order of their bits.
 const FLOATS: [ScalarType; 6] = [ScalarType::F16, ScalarType::BF16, ScalarType::F32, ScalarType::F64, ScalarType::E4M3, ScalarType::E5M2];
 
-impl Taken {
+impl ElementUse {
     /// Bits that hold numbers of a type, one or several.
     #[expect(clippy::wildcard_enum_match_arm, reason = "every other type is its own element")]
     pub fn for_type(ty: ScalarType) -> Self {
@@ -97,7 +97,7 @@ impl Taken {
 pub struct Evidence {
     /// The register that stands for all that hold the same, or one nearer to it.
     parents: Vec<u32>,
-    taken: Vec<Taken>,
+    taken: Vec<ElementUse>,
     /// Registers with the one whose upper half they are.
     upper_halves: Vec<(u32, u32)>,
 }
@@ -106,7 +106,8 @@ impl Evidence {
     /// Reads all of `flow`'s program.
     pub fn new(flow: &Flow<'_>) -> Self {
         let count = flow.cells() as u32;
-        let mut evidence = Self { parents: (0..count).collect(), taken: vec![Taken::default(); count as usize], upper_halves: Vec::new() };
+        let mut evidence =
+            Self { parents: (0..count).collect(), taken: vec![ElementUse::default(); count as usize], upper_halves: Vec::new() };
         for (index, function) in flow.program.functions.iter().enumerate() {
             for register in &function.registers {
                 evidence.declared(flow, FuncId::new(index), register);
@@ -118,14 +119,14 @@ impl Evidence {
         // An .f32 whose upper half is a register and whose lower half is zero is a .bf16 in another format.
         for (half, whole) in std::mem::take(&mut evidence.upper_halves) {
             if evidence.of(whole).floats().eq([ScalarType::F32]) {
-                evidence.note(half, Taken::for_type(ScalarType::BF16));
+                evidence.note(half, ElementUse::for_type(ScalarType::BF16));
             }
         }
         evidence
     }
 
     /// What a register is taken for.
-    pub fn of(&self, cell: u32) -> Taken {
+    pub fn of(&self, cell: u32) -> ElementUse {
         self.taken[self.root(cell) as usize]
     }
 
@@ -137,7 +138,7 @@ impl Evidence {
         at
     }
 
-    fn note(&mut self, cell: u32, taken: Taken) {
+    fn note(&mut self, cell: u32, taken: ElementUse) {
         let root = self.root(cell) as usize;
         self.taken[root] = self.taken[root].and(taken);
     }
@@ -159,7 +160,7 @@ impl Evidence {
         let placement = &flow.program.functions[function.index()].placement;
         let numbers = register.number..register.number + register.count.unwrap_or(1) * register.components * register.width();
         for slot in numbers.filter_map(|number| placement.slot(register.bank, number)) {
-            self.note(flow.cell(function, register.bank, slot), Taken::for_type(register.ty));
+            self.note(flow.cell(function, register.bank, slot), ElementUse::for_type(register.ty));
         }
     }
 }
@@ -198,9 +199,9 @@ impl<'p> Reader<'_, 'p> {
             Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => {
                 let wgmma = &self.program().wgmmas[wgmma];
                 if let WgmmaA::Registers(registers) = &wgmma.a {
-                    registers.iter().for_each(|register| self.source(Bank::B32, *register, Taken::for_type(wgmma.types[1])));
+                    registers.iter().for_each(|register| self.source(Bank::B32, *register, ElementUse::for_type(wgmma.types[1])));
                 }
-                wgmma.d.iter().for_each(|register| self.dest(Bank::B32, *register, Taken::for_type(wgmma.types[0])));
+                wgmma.d.iter().for_each(|register| self.dest(Bank::B32, *register, ElementUse::for_type(wgmma.types[0])));
             }
             Op::Convert(op) => self.conversion(&op),
             Op::Float(op) => self.float(&op),
@@ -217,7 +218,7 @@ impl<'p> Reader<'_, 'p> {
         registers_of(inst, program, |used, register| {
             if used == Use::Address && register.bank != Bank::Pred && inst.op.access().is_some() {
                 let bytes = if register.bank == Bank::B64 { 8 } else { 4 };
-                let taken = Taken { unsigned: true, ..Taken::int(bytes) };
+                let taken = ElementUse { unsigned: true, ..ElementUse::int(bytes) };
                 self.evidence.note(flow.cell(function, register.bank, register.slot), taken);
             }
         });
@@ -230,13 +231,13 @@ impl<'p> Reader<'_, 'p> {
         }
     }
 
-    fn source(&mut self, bank: Bank, source: Src, taken: Taken) {
+    fn source(&mut self, bank: Bank, source: Src, taken: ElementUse) {
         if let Some(cell) = self.cell(bank, source) {
             self.evidence.note(cell, taken);
         }
     }
 
-    fn dest(&mut self, bank: Bank, d: Dst, taken: Taken) {
+    fn dest(&mut self, bank: Bank, d: Dst, taken: ElementUse) {
         if !d.is_sink() {
             self.evidence.note(self.flow.cell(self.function, bank, d.0), taken);
         }
@@ -251,7 +252,7 @@ impl<'p> Reader<'_, 'p> {
     fn same(&mut self, bank: Bank, d: Dst, a: Src) {
         // Special registers are integers.
         if matches!(a.kind(), SrcKind::Special(_)) {
-            self.dest(bank, d, Taken::int(4));
+            self.dest(bank, d, ElementUse::int(4));
         }
         if let (Some(a_cell), false, false) = (self.cell(bank, a), d.is_sink(), self.is_constant(bank, a)) {
             self.evidence.unite(self.flow.cell(self.function, bank, d.0), a_cell);
@@ -285,7 +286,7 @@ impl<'p> Reader<'_, 'p> {
     }
 
     fn matrix(&mut self, matrix: MatrixId) {
-        let fragment = |ty: ScalarType| (if ty == ScalarType::F64 { Bank::B64 } else { Bank::B32 }, Taken::for_type(ty));
+        let fragment = |ty: ScalarType| (if ty == ScalarType::F64 { Bank::B64 } else { Bank::B32 }, ElementUse::for_type(ty));
         match &self.program().matrices[matrix] {
             MatrixOp::Multiply(multiply) => {
                 let [d, a, b, c] = multiply.kind.types;
@@ -314,18 +315,18 @@ impl<'p> Reader<'_, 'p> {
             ConvertOp::Single { mode, d, a } => (*mode, *d, std::slice::from_ref(a)),
             ConvertOp::Pair { mode, d, a, b } => (*mode, *d, &[*a, *b]),
             ConvertOp::Pack { to, from, d, a, b, .. } => {
-                self.dest(Bank::B32, *d, Taken::for_type(*to));
-                [*a, *b].iter().for_each(|source| self.source(Bank::B32, *source, Taken::for_type(*from)));
+                self.dest(Bank::B32, *d, ElementUse::for_type(*to));
+                [*a, *b].iter().for_each(|source| self.source(Bank::B32, *source, ElementUse::for_type(*from)));
                 return;
             }
         };
         let bank = |bits: u8| Bank::of_wide(bits == 64);
         // An integer made wider without a sign may be half of a pair of any type.
         if mode.from.kind() == TypeKind::Float || mode.from.kind() == TypeKind::Signed || mode.to.kind() == TypeKind::Float {
-            sources.iter().for_each(|source| self.source(bank(mode.a_bits), *source, Taken::for_type(mode.from)));
+            sources.iter().for_each(|source| self.source(bank(mode.a_bits), *source, ElementUse::for_type(mode.from)));
         }
         if mode.to.kind() == TypeKind::Float || mode.from.kind() == TypeKind::Float {
-            self.dest(bank(mode.d_bits), d, Taken::for_type(mode.to));
+            self.dest(bank(mode.d_bits), d, ElementUse::for_type(mode.to));
         } else if let ([a], true) = (sources, mode.from.bits() == 16 && mode.to.bits() == 32) {
             let half = self.cell(bank(mode.a_bits), *a).zip((!d.is_sink()).then(|| self.flow.cell(self.function, Bank::B32, d.0)));
             self.evidence.upper_halves.extend(half);
@@ -342,7 +343,7 @@ impl<'p> Reader<'_, 'p> {
     }
 
     fn floats(&mut self, ty: FloatType, dests: &[Dst], sources: &[Src]) {
-        let taken = Taken::for_type(ty.element());
+        let taken = ElementUse::for_type(ty.element());
         dests.iter().for_each(|d| self.dest(ty.bank(), *d, taken));
         sources.iter().for_each(|source| self.source(ty.bank(), *source, taken));
     }
@@ -357,12 +358,12 @@ impl<'p> Reader<'_, 'p> {
             Op::Integer(IntegerOp::Unary { f: IntUnary::Not, ty, d, a }) => self.bitwise(ty.bank(), d, &[a]),
             Op::Integer(IntegerOp::Binary { f, ty, d, a, b }) => {
                 let of_sign = matches!(f, IntBinary::MulHi | IntBinary::Div | IntBinary::Rem | IntBinary::Min | IntBinary::Max);
-                let taken = if of_sign { signed_or_not(ty) } else { Taken::int(bytes_of(ty)) };
+                let taken = if of_sign { signed_or_not(ty) } else { ElementUse::int(bytes_of(ty)) };
                 [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, taken));
                 self.dest(ty.bank(), d, taken);
             }
             Op::Integer(IntegerOp::Ternary { f: _, ty, d, a, b, c }) => {
-                let taken = Taken::int(bytes_of(ty));
+                let taken = ElementUse::int(bytes_of(ty));
                 [a, b, c].into_iter().for_each(|source| self.source(ty.bank(), source, taken));
                 self.dest(ty.bank(), d, taken);
             }
@@ -370,7 +371,7 @@ impl<'p> Reader<'_, 'p> {
                 [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, signed_or_not(ty)));
             }
             Op::Integer(IntegerOp::Carry { ty, a, b, .. }) => {
-                [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, Taken::int(bytes_of(ty))));
+                [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, ElementUse::int(bytes_of(ty))));
             }
             Op::Bits(BitsOp::Shift { f: Shift::Left, ty, d, a, b }) if self.is_sixteen(b) && bytes_of(ty) == 4 && !d.is_sink() => {
                 let half = self.cell(Bank::B32, a).map(|half| (half, self.flow.cell(self.function, Bank::B32, d.0)));
@@ -381,14 +382,14 @@ impl<'p> Reader<'_, 'p> {
             }
             Op::Compare(CompareOp::SetpInt { cmp, ty, a, b, .. } | CompareOp::SetInt { cmp, from: ty, a, b, .. }) => {
                 let equality = matches!(cmp, Compare::Eq | Compare::Ne);
-                let taken = if equality { Taken::int(bytes_of(ty)) } else { signed_or_not(ty) };
+                let taken = if equality { ElementUse::int(bytes_of(ty)) } else { signed_or_not(ty) };
                 [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, taken));
             }
-            Op::Integer(IntegerOp::BitCount { d, .. }) | Op::Move(MoveOp::ActiveMask { d }) => self.dest(Bank::B32, d, Taken::int(4)),
-            Op::Warp(WarpOp::Redux { ty, a, .. }) => self.source(ty.bank(), a, Taken::int(bytes_of(ty))),
+            Op::Integer(IntegerOp::BitCount { d, .. }) | Op::Move(MoveOp::ActiveMask { d }) => self.dest(Bank::B32, d, ElementUse::int(4)),
+            Op::Warp(WarpOp::Redux { ty, a, .. }) => self.source(ty.bank(), a, ElementUse::int(bytes_of(ty))),
             Op::Integer(IntegerOp::Dot { f: crate::isa::DotFn::Dp4a, a_signed, b_signed, a, b, .. }) => {
                 for (source, signed) in [(a, a_signed), (b, b_signed)] {
-                    self.source(Bank::B32, source, Taken { signed, unsigned: !signed, ..Taken::int(1) });
+                    self.source(Bank::B32, source, ElementUse { signed, unsigned: !signed, ..ElementUse::int(1) });
                 }
             }
             _ => {}
@@ -396,7 +397,7 @@ impl<'p> Reader<'_, 'p> {
     }
 
     fn bitwise(&mut self, bank: Bank, d: Dst, sources: &[Src]) {
-        let taken = Taken { bitwise: true, ..Taken::default() };
+        let taken = ElementUse { bitwise: true, ..ElementUse::default() };
         self.dest(bank, d, taken);
         sources.iter().for_each(|source| self.source(bank, *source, taken));
     }
@@ -415,7 +416,7 @@ fn bytes_of(ty: IntType) -> u32 {
     }
 }
 
-fn signed_or_not(ty: IntType) -> Taken {
+fn signed_or_not(ty: IntType) -> ElementUse {
     let signed = matches!(ty, IntType::S16 | IntType::S32 | IntType::S64 | IntType::S16x2);
-    Taken { signed, unsigned: !signed, ..Taken::int(bytes_of(ty)) }
+    ElementUse { signed, unsigned: !signed, ..ElementUse::int(bytes_of(ty)) }
 }

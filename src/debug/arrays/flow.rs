@@ -85,10 +85,10 @@ impl<'p> Flow<'p> {
             frames_are_known: false,
         };
         flow.enter_functions();
-        flow.settle();
+        flow.canonicalize();
         flow.frames_are_known = true;
         flow.open = Worklist::full(program.functions.len(), Order::Ascending);
-        flow.settle();
+        flow.canonicalize();
         for (variable, holder) in initial_addresses(program) {
             flow.escapes.entry(variable).or_insert(Escape::Initial(holder));
         }
@@ -96,7 +96,7 @@ impl<'p> Flow<'p> {
     }
 
     /// Follows functions until no fact grows wider.
-    fn settle(&mut self) {
+    fn canonicalize(&mut self) {
         while let Some(function) = self.open.pop() {
             self.follow_function(FuncId::new(function));
         }

@@ -1,8 +1,8 @@
 //! From the accesses to a variable to the type of its elements and the extents of its dimensions.
 
 use super::accesses::Access;
-use super::evidence::Taken;
-use super::known::{ArrayType, Doubt, Inferred, Known};
+use super::evidence::ElementUse;
+use super::known::{ArrayType, Inferred, Known, UntypedReason};
 use crate::isa::{ScalarType, TypeKind};
 use crate::program::{Pc, Variable};
 
@@ -33,42 +33,42 @@ pub fn judge(variable: &Variable, accesses: &[Access]) -> Known {
 
 /// The type on which all accesses agree, and whether its sign shows.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other elements are integers")]
-fn element(accesses: &[Access]) -> Result<(ScalarType, bool), Doubt> {
+fn element(accesses: &[Access]) -> Result<(ScalarType, bool), UntypedReason> {
     if let Some(object) = accesses.iter().find(|access| access.object.is_some()) {
         return of_objects(accesses, object);
     }
     let mut chosen: Option<(Element, Pc)> = None;
-    let mut taken = Taken::default();
+    let mut taken = ElementUse::default();
     for access in accesses {
         let element = element_of(access)?;
         if matches!(element, Element::Bits(_) | Element::Nothing) {
             continue;
         }
         let signed = access.word.filter(|ty| ty.kind() == TypeKind::Signed);
-        taken = taken.and(access.taken).and(signed.map_or(Taken::default(), Taken::for_type));
+        taken = taken.and(access.taken).and(signed.map_or(ElementUse::default(), ElementUse::for_type));
         match chosen {
             None => chosen = Some((element, access.pc)),
             Some((known, _)) if known == element => {}
-            Some((known, at)) => return Err(Doubt::Differ((at, words(known)), (access.pc, words(element)))),
+            Some((known, at)) => return Err(UntypedReason::Differ((at, words(known)), (access.pc, words(element)))),
         }
     }
     let (bits, pc) = narrowest(accesses)?;
     let Some((element, at)) = chosen else {
         // Bits that are masked and inverted are those of an unsigned integer.
         let bitwise = accesses.iter().any(|access| access.taken.bitwise);
-        let ty = if bitwise { integer(bits, Taken { unsigned: true, ..Taken::default() }) } else { untyped(bits) };
-        return ty.map(|ty| (ty, !bitwise)).ok_or(Doubt::Unused);
+        let ty = if bitwise { integer(bits, ElementUse { unsigned: true, ..ElementUse::default() }) } else { untyped(bits) };
+        return ty.map(|ty| (ty, !bitwise)).ok_or(UntypedReason::Unused);
     };
     let size = size_of(element);
     if let Some(other) = other_member(accesses, u64::from(size), element) {
-        return Err(Doubt::Differ((at, words(element)), (other.pc, words(Element::Bits(other.bytes)))));
+        return Err(UntypedReason::Differ((at, words(element)), (other.pc, words(Element::Bits(other.bytes)))));
     }
     if bits > 0 && !bits.is_multiple_of(size) {
-        return Err(Doubt::Differ((at, words(element)), (pc, words(Element::Bits(bits)))));
+        return Err(UntypedReason::Differ((at, words(element)), (pc, words(Element::Bits(bits)))));
     }
     Ok(match element {
         Element::Float(ty) => (ty, true),
-        _ => (integer(size, taken).ok_or(Doubt::Unused)?, taken.signed || taken.unsigned),
+        _ => (integer(size, taken).ok_or(UntypedReason::Unused)?, taken.signed || taken.unsigned),
     })
 }
 
@@ -98,28 +98,30 @@ fn other_member(accesses: &[Access], size: u64, element: Element) -> Option<&Acc
 }
 
 /// An array of barrier objects is one of words of 64 bits.
-fn of_objects(accesses: &[Access], object: &Access) -> Result<(ScalarType, bool), Doubt> {
+fn of_objects(accesses: &[Access], object: &Access) -> Result<(ScalarType, bool), UntypedReason> {
     let is_same = |access: &&Access| access.object != object.object && access.bytes != object.bytes;
     match accesses.iter().find(is_same) {
         None if object.bytes == 8 => Ok((ScalarType::B64, false)),
-        None => Err(Doubt::Object(object.pc, object.object.unwrap_or_default())),
+        None => Err(UntypedReason::Object(object.pc, object.object.unwrap_or_default())),
         Some(other) => {
             let numbers = element_of(other).map_or("something else".to_string(), words);
-            Err(Doubt::Differ((object.pc, object.object.unwrap_or_default().to_string()), (other.pc, numbers)))
+            Err(UntypedReason::Differ((object.pc, object.object.unwrap_or_default().to_string()), (other.pc, numbers)))
         }
     }
 }
 
-fn element_of(access: &Access) -> Result<Element, Doubt> {
+fn element_of(access: &Access) -> Result<Element, UntypedReason> {
     if let Some(ty) = access.word.filter(|ty| ty.kind() == TypeKind::Float) {
-        let single = Taken::for_type(ty).floats().next().unwrap_or(ty);
+        let single = ElementUse::for_type(ty).floats().next().unwrap_or(ty);
         return Ok(Element::Float(single));
     }
     let mut floats = access.taken.floats();
     let int = access.taken.int_bytes(access.bytes);
     match (floats.next(), floats.next()) {
-        (Some(a), Some(b)) => Err(Doubt::Differ((access.pc, a.word().to_string()), (access.pc, b.word().to_string()))),
-        (Some(float), None) if int > 0 => Err(Doubt::Differ((access.pc, float.word().to_string()), (access.pc, words(Element::Int(int))))),
+        (Some(a), Some(b)) => Err(UntypedReason::Differ((access.pc, a.word().to_string()), (access.pc, b.word().to_string()))),
+        (Some(float), None) if int > 0 => {
+            Err(UntypedReason::Differ((access.pc, float.word().to_string()), (access.pc, words(Element::Int(int)))))
+        }
         (Some(float), None) => Ok(Element::Float(float)),
         // A register may be wider than what is loaded into it.
         (None, _) if int > 0 => Ok(Element::Int(int)),
@@ -130,22 +132,24 @@ fn element_of(access: &Access) -> Result<Element, Doubt> {
 }
 
 /// Bytes of the narrowest of the accesses that say how wide they are, of which all others are multiples; 0 if none does.
-fn narrowest(accesses: &[Access]) -> Result<(u32, Pc), Doubt> {
+fn narrowest(accesses: &[Access]) -> Result<(u32, Pc), UntypedReason> {
     let wide = |access: &&Access| matches!(element_of(access), Ok(Element::Bits(_)));
     let Some(least) = accesses.iter().filter(wide).min_by_key(|access| access.bytes) else { return Ok((0, Pc(0))) };
     // Two halves may be copied as one word, but words that are copied byte by byte are no bytes.
     let differs = |access: &&Access| access.bytes != least.bytes && least.bytes == 1 || !access.bytes.is_multiple_of(least.bytes);
     match accesses.iter().filter(wide).find(differs) {
-        Some(other) => Err(Doubt::Differ((least.pc, words(Element::Bits(least.bytes))), (other.pc, words(Element::Bits(other.bytes))))),
+        Some(other) => {
+            Err(UntypedReason::Differ((least.pc, words(Element::Bits(least.bytes))), (other.pc, words(Element::Bits(other.bytes)))))
+        }
         None => Ok((least.bytes, least.pc)),
     }
 }
 
 /// That elements of a type fill the variable and stand where they may; the instruction that shows the type is not known here.
-fn fitting(variable: &Variable, ty: ScalarType) -> Result<Option<Pc>, Doubt> {
+fn fitting(variable: &Variable, ty: ScalarType) -> Result<Option<Pc>, UntypedReason> {
     let size = u64::from(ty.bytes());
     let is_aligned = u64::from(variable.align).is_multiple_of(size) || variable.bytes > 0 && variable.location.address.is_multiple_of(size);
-    if variable.bytes.is_multiple_of(size) && is_aligned { Ok(None) } else { Err(Doubt::Size(ty)) }
+    if variable.bytes.is_multiple_of(size) && is_aligned { Ok(None) } else { Err(UntypedReason::Size(ty)) }
 }
 
 fn size_of(element: Element) -> u32 {
@@ -170,7 +174,7 @@ fn untyped(bytes: u32) -> Option<ScalarType> {
     [ScalarType::B8, ScalarType::B16, ScalarType::B32, ScalarType::B64, ScalarType::B128].into_iter().find(|ty| ty.bytes() == bytes)
 }
 
-fn integer(bytes: u32, taken: Taken) -> Option<ScalarType> {
+fn integer(bytes: u32, taken: ElementUse) -> Option<ScalarType> {
     // A byte without a sign is a character or a truth value.
     let is_signed = taken.signed || !taken.unsigned && bytes > 1;
     let types = match is_signed {

@@ -28,7 +28,7 @@ pub struct Inferred {
 
 /// Why an array stays one of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Doubt {
+pub enum UntypedReason {
     /// No instruction accesses it, or none says how wide an element is.
     Unused,
     /// Two accesses take elements for different things.
@@ -47,5 +47,5 @@ pub enum Known {
     /// Its accesses agree.
     Typed(Inferred),
     /// It stays one of bytes.
-    Bytes(Doubt),
+    Bytes(UntypedReason),
 }

@@ -28,7 +28,7 @@ use crate::program::{FuncId, Program, VarId, Variable};
 
 pub use flow::Escape;
 pub use given::given;
-pub use known::{ArrayType, Doubt, Inferred, Known};
+pub use known::{ArrayType, Inferred, Known, UntypedReason};
 pub use why::{type_words, why};
 
 /// What the code of a program shows.
@@ -126,7 +126,7 @@ fn analyse(program: &Program) -> Analysis {
     let known = arrays.map(|(index, variable)| {
         let id = VarId::new(index);
         let known = match flow.escapes.get(&id) {
-            Some(escape) => Known::Bytes(Doubt::Escapes(*escape)),
+            Some(escape) => Known::Bytes(UntypedReason::Escapes(*escape)),
             None => judge::judge(variable, &accesses[index]),
         };
         (id, known)

@@ -1,7 +1,7 @@
 //! Types of arrays, and why they are what they are, in words.
 
 use super::flow::Escape;
-use super::known::{Doubt, Inferred, Known};
+use super::known::{Inferred, Known, UntypedReason};
 use crate::isa::{ScalarType, TypeKind};
 use crate::program::{Pc, Program, short_name};
 
@@ -31,28 +31,30 @@ fn agreed(program: &Program, inferred: &Inferred) -> String {
     format!("from its accesses{place}{rows}{sign}")
 }
 
-fn doubted(program: &Program, doubt: &Doubt) -> String {
+fn doubted(program: &Program, doubt: &UntypedReason) -> String {
     match doubt {
-        Doubt::Unused => "no instruction shows what its elements are".to_string(),
-        Doubt::Differ((a, first), (b, second)) if a == b => {
+        UntypedReason::Unused => "no instruction shows what its elements are".to_string(),
+        UntypedReason::Differ((a, first), (b, second)) if a == b => {
             format!("its accesses disagree: {} is for {first} and for {second}", instruction(program, *a))
         }
-        Doubt::Differ((a, first), (b, second)) => {
+        UntypedReason::Differ((a, first), (b, second)) => {
             format!("its accesses disagree: {} is for {first}, {} for {second}", instruction(program, *a), instruction(program, *b))
         }
-        Doubt::Object(at, object) => format!("it holds {object}, {}", instruction(program, *at)),
-        Doubt::Escapes(Escape::Stored(at)) => format!("its address is stored, {}, and not followed further", instruction(program, *at)),
-        Doubt::Escapes(Escape::Loaded(at)) => {
+        UntypedReason::Object(at, object) => format!("it holds {object}, {}", instruction(program, *at)),
+        UntypedReason::Escapes(Escape::Stored(at)) => {
+            format!("its address is stored, {}, and not followed further", instruction(program, *at))
+        }
+        UntypedReason::Escapes(Escape::Loaded(at)) => {
             format!("its address may be what is loaded from an array, {}, and is not followed further", instruction(program, *at))
         }
-        Doubt::Escapes(Escape::Passed(at)) => {
+        UntypedReason::Escapes(Escape::Passed(at)) => {
             format!("its address is passed to a function whose code is not here, {}", instruction(program, *at))
         }
-        Doubt::Escapes(Escape::Initial(holder)) => {
+        UntypedReason::Escapes(Escape::Initial(holder)) => {
             let holder = short_name(&program.variables[holder.index()].name);
             format!("its address is the initial value of '{holder}', and not followed further")
         }
-        Doubt::Size(ty) => format!("its accesses are for {}, and its size or its alignment is not", ty.word()),
+        UntypedReason::Size(ty) => format!("its accesses are for {}, and its size or its alignment is not", ty.word()),
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn retyped(expression: &Expression, scene: &Scene<'_>) -> Option<Rety
         return None;
     }
     let variable = variable_called(scene, name)?;
-    let arrays = &scene.usage?.arrays;
+    let arrays = &scene.inferred?.arrays;
     let known = id_of(scene.program(), variable).filter(|id| arrays.chosen(*id).is_none());
     let why = match arrays.known(scene.program(), known?) {
         Some(known @ Known::Bytes(_)) => why(scene.program(), known),

@@ -4,7 +4,7 @@
 //! stands under the `@` is that lane's, the rest the focused lane's.
 
 use super::names::TypeName;
-use super::operators::{self, Refused};
+use super::operators::{self, OperatorError};
 use super::tree::{Aggregate, BinaryOp, Convenience, Node, NodeKind};
 use crate::debug::focus::Focus;
 use crate::debug::memory::{self, MemoryError};
@@ -50,14 +50,14 @@ pub enum Reason {
     NoValue(String),
     /// The operation does not work on its operands.
     #[error("{0}")]
-    Refused(Refused),
+    Refused(OperatorError),
 }
 
 type Evaluated<T> = Result<T, EvaluationError>;
 
 /// What a part of an expression is, before its value is read.
 #[derive(Clone, Copy)]
-pub(super) enum Thing<'a> {
+pub(super) enum Referent<'a> {
     /// A value that lies nowhere.
     Value(Scalar),
     /// A register.
@@ -129,8 +129,8 @@ impl<'a> Evaluator<'a> {
             return Ok(Value::Lanes(Box::new(self.over_lanes(node, wanted, false)?)));
         }
         match self.thing(node)? {
-            Thing::Memory(extent) if extent.is_array() => self.array(node, &extent).map(Value::Array),
-            Thing::Triple(parts) => Ok(Value::Array(Array {
+            Referent::Memory(extent) if extent.is_array() => self.array(node, &extent).map(Value::Array),
+            Referent::Triple(parts) => Ok(Value::Array(Array {
                 ty: ScalarType::U32,
                 space: Space::Param,
                 address: 0,
@@ -147,12 +147,12 @@ impl<'a> Evaluator<'a> {
         let (NodeKind::Name(name), 1) = (&inner.kind, mask.count()) else { return Ok(()) };
         let of_lane = [Space::Local, Space::ParamFunc];
         match self.thing(inner)? {
-            Thing::Memory(extent) if !of_lane.contains(&extent.space) => {
+            Referent::Memory(extent) if !of_lane.contains(&extent.space) => {
                 let count = mask.first();
                 let meant = if extent.is_array() { format!("{name}[0]@{count}") } else { format!("*&{name}@{count}") };
                 Err(refused(node, format!("'{name}' is memory, the same for all lanes: {meant} shows {count} elements")))
             }
-            Thing::Memory(_) | Thing::Value(_) | Thing::Register(_) | Thing::Triple(_) => Ok(()),
+            Referent::Memory(_) | Referent::Value(_) | Referent::Register(_) | Referent::Triple(_) => Ok(()),
         }
     }
 
@@ -255,24 +255,24 @@ impl<'a> Evaluator<'a> {
     }
 
     /// What `node` is, without reading it.
-    pub fn thing(&mut self, node: &Node) -> Evaluated<Thing<'a>> {
+    pub fn thing(&mut self, node: &Node) -> Evaluated<Referent<'a>> {
         match &node.kind {
             NodeKind::Name(name) => self.named(node, name),
             NodeKind::Dereference(a) => {
                 let pointer = self.value(a)?;
-                self.dereference(node, &pointer).map(Thing::Memory)
+                self.dereference(node, &pointer).map(Referent::Memory)
             }
             NodeKind::Index(parts) => self.index(node, &parts[0], &parts[1]),
             NodeKind::Slice(parts) => self.slice(node, parts),
             NodeKind::Lanes(inner, _) => self.under_lanes(node, |under| under.thing(inner)),
-            _ => self.value(node).map(Thing::Value),
+            _ => self.value(node).map(Referent::Value),
         }
     }
 
     /// `a[low..high]`: elements of the outermost dimension, or of what a pointer points to.
-    fn slice(&mut self, node: &Node, parts: &[Node; 3]) -> Evaluated<Thing<'a>> {
+    fn slice(&mut self, node: &Node, parts: &[Node; 3]) -> Evaluated<Referent<'a>> {
         let base = match self.thing(&parts[0])? {
-            Thing::Memory(extent) if extent.is_array() => refuse_rows_of_rows(node, &parts[0], extent)?,
+            Referent::Memory(extent) if extent.is_array() => refuse_rows_of_rows(node, &parts[0], extent)?,
             thing => {
                 let pointer = self.load(&parts[0], thing)?;
                 self.dereference(node, &pointer)?
@@ -281,21 +281,21 @@ impl<'a> Evaluator<'a> {
         let (low, high) = (self.whole(&parts[1])?, self.whole(&parts[2])?);
         let count = high.checked_sub(low).and_then(|count| u64::try_from(count).ok()?.checked_add(1));
         let count = count.ok_or_else(|| refused(&parts[2], format!("the range ends at {high}, before it begins at {low}")))?;
-        Ok(Thing::Memory(Extent { address: moved(base.address, low, base.stride()), elements: Some(count), ..base }))
+        Ok(Referent::Memory(Extent { address: moved(base.address, low, base.stride()), elements: Some(count), ..base }))
     }
 
-    fn named(&self, node: &Node, name: &str) -> Evaluated<Thing<'a>> {
+    fn named(&self, node: &Node, name: &str) -> Evaluated<Referent<'a>> {
         let frame = self.frame.as_ref();
         match scope::look_up(&self.scene, frame.ok(), name) {
-            Some(Named::Register(register)) => Ok(Thing::Register(register)),
-            Some(Named::Memory(place)) => Ok(Thing::Memory(place.into())),
+            Some(Named::Register(register)) => Ok(Referent::Register(register)),
+            Some(Named::Memory(place)) => Ok(Referent::Memory(place.into())),
             Some(Named::Untyped { address, bytes }) => {
-                Ok(Thing::Memory(Extent { space: Space::Global, address, ty: ScalarType::B8, elements: Some(bytes), shape: &[] }))
+                Ok(Referent::Memory(Extent { space: Space::Global, address, ty: ScalarType::B8, elements: Some(bytes), shape: &[] }))
             }
-            Some(Named::Label(pc)) => Ok(Thing::Value(Scalar { ty: Type::Code, bits: u128::from(pc.0) })),
+            Some(Named::Label(pc)) => Ok(Referent::Value(Scalar { ty: Type::Code, bits: u128::from(pc.0) })),
             Some(Named::Function(function)) => {
                 let address = map::function_address(map::map(self.scene.program().address_bits), function.0);
-                Ok(Thing::Value(Scalar { ty: Type::Function, bits: u128::from(address) }))
+                Ok(Referent::Value(Scalar { ty: Type::Function, bits: u128::from(address) }))
             }
             None => {
                 if let Some(thing) = self.cuda_name(node, name)? {
@@ -312,7 +312,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// `threadIdx.x` and its kin, as CUDA writes special registers, where nothing else has the name.
-    fn cuda_name(&self, node: &Node, name: &str) -> Evaluated<Option<Thing<'a>>> {
+    fn cuda_name(&self, node: &Node, name: &str) -> Evaluated<Option<Referent<'a>>> {
         let (vector, part) = name.split_once('.').map_or((name, None), |(vector, part)| (vector, Some(part)));
         let Some((_, ptx)) = CUDA_NAMES.iter().find(|row| row.0 == vector) else { return Ok(None) };
         let component = |part: &str| match special_register(&format!("{ptx}.{part}")) {
@@ -320,10 +320,10 @@ impl<'a> Evaluator<'a> {
             _ => Err(refused(node, format!("'{vector}' has x, y and z"))),
         };
         match part {
-            Some(part) => component(part).map(|value| Some(Thing::Value(value))),
+            Some(part) => component(part).map(|value| Some(Referent::Value(value))),
             None => {
                 let values = [component("x")?, component("y")?, component("z")?];
-                Ok(Some(Thing::Triple(values.map(|value| value.bits as u32))))
+                Ok(Some(Referent::Triple(values.map(|value| value.bits as u32))))
             }
         }
     }
@@ -349,15 +349,15 @@ impl<'a> Evaluator<'a> {
         buffer.or_else(variable).unwrap_or(ScalarType::B32)
     }
 
-    fn index(&mut self, node: &Node, base: &Node, index: &Node) -> Evaluated<Thing<'a>> {
+    fn index(&mut self, node: &Node, base: &Node, index: &Node) -> Evaluated<Referent<'a>> {
         let base_thing = self.thing(base)?;
         let steps = self.whole(index)?;
         match base_thing {
-            Thing::Memory(extent) if extent.is_array() => {
+            Referent::Memory(extent) if extent.is_array() => {
                 let extent = refuse_rows_of_rows(node, base, extent)?;
                 let address = moved(extent.address, steps, extent.stride());
                 let (elements, shape) = extent.shape.split_first().map_or((None, extent.shape), |(first, rest)| (Some(*first), rest));
-                Ok(Thing::Memory(Extent { address, elements, shape, ..extent }))
+                Ok(Referent::Memory(Extent { address, elements, shape, ..extent }))
             }
             thing => {
                 let value = self.load(base, thing)?;
@@ -367,10 +367,10 @@ impl<'a> Evaluator<'a> {
                     let (one, count) = number::parts(ty);
                     let part = u32::try_from(steps).ok().filter(|part| *part < count);
                     let part = part.ok_or_else(|| refused(index, format!("'.{}' has parts 0 to {}", ty.word(), count - 1)))?;
-                    return Ok(Thing::Value(Scalar { ty: Type::Scalar(one), bits: number::part(ty, value.bits, part) }));
+                    return Ok(Referent::Value(Scalar { ty: Type::Scalar(one), bits: number::part(ty, value.bits, part) }));
                 }
                 let target = self.dereference(node, &value)?;
-                Ok(Thing::Memory(Extent { address: moved(target.address, steps, u64::from(target.ty.bytes())), ..target }))
+                Ok(Referent::Memory(Extent { address: moved(target.address, steps, u64::from(target.ty.bytes())), ..target }))
             }
         }
     }
@@ -387,23 +387,23 @@ impl<'a> Evaluator<'a> {
 
     fn address_of(&mut self, node: &Node) -> Evaluated<Scalar> {
         match self.thing(node)? {
-            Thing::Memory(extent) => Ok(Scalar { ty: Type::Pointer(extent.space, extent.ty), bits: u128::from(extent.address) }),
-            Thing::Value(value) if matches!(value.ty, Type::Code | Type::Function) => Ok(value),
-            Thing::Register(_) => Err(refused(node, "a register has no address".to_string())),
-            Thing::Value(_) | Thing::Triple(_) => Err(refused(node, "only what lies in memory has an address".to_string())),
+            Referent::Memory(extent) => Ok(Scalar { ty: Type::Pointer(extent.space, extent.ty), bits: u128::from(extent.address) }),
+            Referent::Value(value) if matches!(value.ty, Type::Code | Type::Function) => Ok(value),
+            Referent::Register(_) => Err(refused(node, "a register has no address".to_string())),
+            Referent::Value(_) | Referent::Triple(_) => Err(refused(node, "only what lies in memory has an address".to_string())),
         }
     }
 
     /// Reads what a thing holds; an array is the address of its first element.
-    fn load(&self, node: &Node, thing: Thing<'a>) -> Evaluated<Scalar> {
+    fn load(&self, node: &Node, thing: Referent<'a>) -> Evaluated<Scalar> {
         match thing {
-            Thing::Value(value) => Ok(value),
-            Thing::Register(place) => self.register(node, &place),
-            Thing::Triple(_) => Err(refused(node, "a vector is used by its parts: .x, .y or .z".to_string())),
-            Thing::Memory(extent) if extent.is_array() => {
+            Referent::Value(value) => Ok(value),
+            Referent::Register(place) => self.register(node, &place),
+            Referent::Triple(_) => Err(refused(node, "a vector is used by its parts: .x, .y or .z".to_string())),
+            Referent::Memory(extent) if extent.is_array() => {
                 Ok(Scalar { ty: Type::Pointer(extent.space, extent.ty), bits: u128::from(extent.address) })
             }
-            Thing::Memory(extent) => {
+            Referent::Memory(extent) => {
                 let mut bytes = [0; 16];
                 let bytes = &mut bytes[..(extent.ty.bytes() as usize).min(16)];
                 let read = memory::read(&self.scene, extent.space, extent.address, bytes);

@@ -2,7 +2,7 @@
 //!
 //! Integers narrower than 32 bits, and predicates, become 32-bit signed ones first. Of two integers the wider type wins, and of two
 //! of the same width the unsigned one. Untyped bits (`.b32`) count as signed, as gdb takes registers, unless instructions take the
-//! register for something else (`debug::names::usage`). Of two different floating-point types `f64` wins, or else `f32`; two of the
+//! register for something else (`debug::names::inferred`). Of two different floating-point types `f64` wins, or else `f32`; two of the
 //! same half type stay that type. Results wrap. Dividing an integer by zero is an error. Shifts by the width or more give what PTX
 //! gives: zeros, or copies of the sign.
 //!
@@ -14,10 +14,10 @@ use crate::debug::value::{Scalar, Type, number};
 use crate::isa::{ScalarType, Space, TypeKind};
 
 /// An operation that does not work on its operands, in words.
-pub type Refused = String;
+pub type OperatorError = String;
 
 /// The type that a value is computed in.
-fn promoted(value: &Scalar) -> Result<ScalarType, Refused> {
+fn promoted(value: &Scalar) -> Result<ScalarType, OperatorError> {
     let ty = match value.ty {
         Type::Scalar(ty) => ty,
         Type::Pointer(..) | Type::Code | Type::Function => return Ok(ScalarType::U64),
@@ -38,7 +38,7 @@ fn promoted(value: &Scalar) -> Result<ScalarType, Refused> {
 }
 
 /// The type that two values are computed in together.
-pub fn common_type(a: &Scalar, b: &Scalar) -> Result<ScalarType, Refused> {
+pub fn common_type(a: &Scalar, b: &Scalar) -> Result<ScalarType, OperatorError> {
     let (a, b) = (promoted(a)?, promoted(b)?);
     let floats = [a, b].map(|ty| ty.kind() == TypeKind::Float);
     Ok(match floats {
@@ -65,7 +65,7 @@ pub fn common_type(a: &Scalar, b: &Scalar) -> Result<ScalarType, Refused> {
 }
 
 /// `op a`.
-pub fn unary(op: UnaryOp, a: &Scalar) -> Result<Scalar, Refused> {
+pub fn unary(op: UnaryOp, a: &Scalar) -> Result<Scalar, OperatorError> {
     if op == UnaryOp::Not {
         return Ok(Scalar::truth(!a.is_true()));
     }
@@ -83,7 +83,7 @@ pub fn unary(op: UnaryOp, a: &Scalar) -> Result<Scalar, Refused> {
 }
 
 /// `a op b`.
-pub fn binary(op: BinaryOp, a: &Scalar, b: &Scalar) -> Result<Scalar, Refused> {
+pub fn binary(op: BinaryOp, a: &Scalar, b: &Scalar) -> Result<Scalar, OperatorError> {
     if let Some(result) = pointers(op, a, b)? {
         return Ok(result);
     }
@@ -106,7 +106,7 @@ pub fn binary(op: BinaryOp, a: &Scalar, b: &Scalar) -> Result<Scalar, Refused> {
 }
 
 /// `(ty)a`.
-pub fn cast(a: &Scalar, ty: ScalarType) -> Result<Scalar, Refused> {
+pub fn cast(a: &Scalar, ty: ScalarType) -> Result<Scalar, OperatorError> {
     let by_bits = |ty: ScalarType| ty.kind() == TypeKind::Untyped || number::parts(ty).1 > 1;
     let Type::Scalar(from) = a.ty else { return Ok(convert(a, ty)) };
     if ty == ScalarType::Pred {
@@ -159,7 +159,7 @@ fn integer(a: &Scalar) -> i128 {
     }
 }
 
-fn integers(op: BinaryOp, ty: ScalarType, a: i128, b: i128) -> Result<Scalar, Refused> {
+fn integers(op: BinaryOp, ty: ScalarType, a: i128, b: i128) -> Result<Scalar, OperatorError> {
     let result = match op {
         BinaryOp::Add => a.wrapping_add(b),
         BinaryOp::Sub => a.wrapping_sub(b),
@@ -188,7 +188,7 @@ fn shift(op: BinaryOp, ty: ScalarType, a: i128, count: i128) -> Scalar {
 }
 
 /// Floating-point arithmetic: computed in `f64`, which is wide enough for the narrower types to be rounded once more without harm.
-fn floats(op: BinaryOp, ty: ScalarType, a: &Scalar, b: &Scalar) -> Result<Scalar, Refused> {
+fn floats(op: BinaryOp, ty: ScalarType, a: &Scalar, b: &Scalar) -> Result<Scalar, OperatorError> {
     let value = |scalar: &Scalar| number::to_f64(ty, scalar.bits).unwrap_or(0.0);
     let (a, b) = (value(a), value(b));
     let result = match op {
@@ -204,7 +204,7 @@ fn floats(op: BinaryOp, ty: ScalarType, a: &Scalar, b: &Scalar) -> Result<Scalar
     Ok(Scalar::new(Type::Scalar(ty), number::from_f64(ty, result).unwrap_or(0)))
 }
 
-fn integers_only(op: &str, ty: ScalarType) -> Refused {
+fn integers_only(op: &str, ty: ScalarType) -> OperatorError {
     format!("'{op}' works on integers, not on '.{}': cast it to b{} for its bits", ty.word(), ty.bits())
 }
 
@@ -220,7 +220,7 @@ fn compares(op: BinaryOp, order: Option<std::cmp::Ordering>) -> bool {
 }
 
 /// Arithmetic on pointers, in steps of what they point to; none if neither operand is one.
-fn pointers(op: BinaryOp, a: &Scalar, b: &Scalar) -> Result<Option<Scalar>, Refused> {
+fn pointers(op: BinaryOp, a: &Scalar, b: &Scalar) -> Result<Option<Scalar>, OperatorError> {
     let moved = |pointer: &Scalar, (space, ty): (Space, ScalarType), steps: i128| {
         let address = pointer.bits.cast_signed().wrapping_add(steps.wrapping_mul(i128::from(ty.bytes())));
         Some(Scalar::new(Type::Pointer(space, ty), address.cast_unsigned()))

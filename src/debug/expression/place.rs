@@ -1,6 +1,6 @@
 //! Expressions as places: what is watched, and what is set.
 
-use super::evaluate::{EvaluationError, Evaluator, Extent, Thing, refused};
+use super::evaluate::{EvaluationError, Evaluator, Extent, Referent, refused};
 use super::operators;
 use super::parsed::Expression;
 use super::tree::{Node, NodeKind};
@@ -31,9 +31,9 @@ pub(super) fn target(expression: &Expression, scene: &Scene<'_>) -> Result<Targe
     let mut evaluator = Evaluator::new(scene);
     let Some(wanted) = root.lanes() else {
         return match evaluator.thing(root)? {
-            Thing::Register(place) => register_target(expression, &evaluator, &place, LaneMask::of((scene.focus.lane % 32) as usize)),
-            Thing::Memory(extent) => memory(expression, scene, &extent),
-            Thing::Value(_) | Thing::Triple(_) => Err(no_place(root)),
+            Referent::Register(place) => register_target(expression, &evaluator, &place, LaneMask::of((scene.focus.lane % 32) as usize)),
+            Referent::Memory(extent) => memory(expression, scene, &extent),
+            Referent::Value(_) | Referent::Triple(_) => Err(no_place(root)),
         };
     };
     let NodeKind::Lanes(inner, _) = &root.kind else {
@@ -41,9 +41,9 @@ pub(super) fn target(expression: &Expression, scene: &Scene<'_>) -> Result<Targe
     };
     let lanes = evaluator.lanes_for(root, wanted)?;
     match evaluator.thing(inner)? {
-        Thing::Register(place) => register_target(expression, &evaluator, &place, lanes),
-        Thing::Memory(_) => Err(refused(root, "memory of several lanes is watched lane by lane, or as one range".to_string())),
-        Thing::Value(_) | Thing::Triple(_) => Err(no_place(inner)),
+        Referent::Register(place) => register_target(expression, &evaluator, &place, lanes),
+        Referent::Memory(_) => Err(refused(root, "memory of several lanes is watched lane by lane, or as one range".to_string())),
+        Referent::Value(_) | Referent::Triple(_) => Err(no_place(inner)),
     }
 }
 
@@ -139,13 +139,13 @@ fn in_lane(value: &Value, lane: usize) -> Result<Scalar, AssignmentError> {
 fn edits(
     expression: &Expression,
     evaluator: &Evaluator<'_>,
-    thing: Thing<'_>,
+    thing: Referent<'_>,
     value: &Scalar,
     lane: u32,
 ) -> Result<Vec<Edit>, AssignmentError> {
     let converted = |ty: ScalarType| operators::cast(value, ty).map_err(AssignmentError::Value);
     match thing {
-        Thing::Register(place) => {
+        Referent::Register(place) => {
             let Target::Register(target) = register_target(expression, evaluator, &place, LaneMask::of((lane % 32) as usize))? else {
                 return Err(no_place(&expression.root).into());
             };
@@ -160,7 +160,7 @@ fn edits(
             };
             Ok((0..place.width).map(part).collect())
         }
-        Thing::Memory(extent) if extent.elements.is_none() => {
+        Referent::Memory(extent) if extent.elements.is_none() => {
             let Target::Memory(target) = memory(expression, &evaluator.scene, &extent)? else {
                 return Err(no_place(&expression.root).into());
             };
@@ -172,7 +172,7 @@ fn edits(
             let bytes = bits.to_le_bytes()[..(target.bytes as usize).min(16)].to_vec();
             Ok(vec![Edit::Memory { space: target.space, owner: target.owner, address: target.address, bytes }])
         }
-        Thing::Memory(_) => Err(AssignmentError::Value("an array is assigned element by element, as in x[3]".to_string())),
-        Thing::Value(_) | Thing::Triple(_) => Err(no_place(&expression.root).into()),
+        Referent::Memory(_) => Err(AssignmentError::Value("an array is assigned element by element, as in x[3]".to_string())),
+        Referent::Value(_) | Referent::Triple(_) => Err(no_place(&expression.root).into()),
     }
 }

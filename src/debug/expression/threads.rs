@@ -1,6 +1,6 @@
 //! The places that an expression names for threads other than the focused one: `watch %f3 block 1,0,0 warp 3 lane 2`.
 
-use super::evaluate::{EvaluationError, Evaluator, Reason, Thing, refused};
+use super::evaluate::{EvaluationError, Evaluator, Reason, Referent, refused};
 use super::parsed::Expression;
 use super::place::{innermost, register_target, target};
 use super::tree::NodeKind;
@@ -65,8 +65,8 @@ fn named(expression: &Expression, scene: &Scene<'_>) -> Option<Result<Target, Ev
     let node = innermost(&expression.root);
     let mut evaluator = Evaluator::new(scene);
     match evaluator.thing(node) {
-        Ok(Thing::Register(place)) => Some(register_target(expression, &evaluator, &place, scene.focus.lane_mask())),
-        Ok(Thing::Memory(_) | Thing::Value(_) | Thing::Triple(_)) | Err(_) => None,
+        Ok(Referent::Register(place)) => Some(register_target(expression, &evaluator, &place, scene.focus.lane_mask())),
+        Ok(Referent::Memory(_) | Referent::Value(_) | Referent::Triple(_)) | Err(_) => None,
     }
 }
 

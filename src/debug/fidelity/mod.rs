@@ -4,7 +4,7 @@
 //! The interpreter executes one warp-instruction after the other, so all threads agree on the order of all accesses: it is
 //! sequentially consistent, and never shows what the weaker memory model of PTX would allow besides.
 
-mod spread;
+mod taint;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::isa::{Trust, trust};
 use crate::machine::Machine;
 use crate::program::{Pc, Program};
 
-pub use spread::Decides;
+pub use taint::Decides;
 
 /// How far a run can be trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub fn fidelity(program: &Program, executed: &BTreeSet<Pc>) -> Fidelity {
     let row = |(opcode, pc): (String, Pc)| OpcodeFidelity { trust: trust(&opcode), place: program.place(pc), opcode };
     let mut opcodes: Vec<OpcodeFidelity> = first.into_iter().map(row).collect();
     opcodes.sort_by_key(|row| rank(row.trust));
-    let decided = spread::decided(program, executed, &approximate);
+    let decided = taint::decided(program, executed, &approximate);
     Fidelity { opcodes, decided: decided.into_iter().map(|(decides, pc)| (decides, program.place(pc))).collect() }
 }
 

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{FindingText, LinkText, MemoryText, SideText};
-use crate::check::{Deed, Finding, Side, Touched};
+use crate::check::{Finding, MemoryRange, Side, SideAction};
 use crate::debug::expression::little_endian;
 use crate::debug::focus::Focus;
 use crate::debug::memory;
 use crate::debug::names::access::access_type;
+use crate::debug::names::inferred::InferredTypes;
 use crate::debug::names::place;
 use crate::debug::names::scope::data_type;
-use crate::debug::names::usage::Usage;
 use crate::debug::open::OriginTexts;
 use crate::debug::run::{Job, RunError, RunOptions, Runner};
 use crate::debug::scene::{Buffer, Scene};
@@ -19,7 +19,7 @@ use crate::debug::site::{Site, source_lines};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, Space, TypeKind};
 use crate::launch::Case;
-use crate::machine::{Account, LaneMask, Place, Tick, Unobserved};
+use crate::machine::{Instrumentation, LaneMask, NullObserver, Place, Tick};
 use crate::program::{MbarrierOp, Op, Program};
 
 /// Bytes whose value is told at most.
@@ -68,15 +68,15 @@ impl<'a> Descriptions<'a> {
         let Some(Moment { finding: index, is_second, .. }) = self.moments.get(self.seen).copied() else { return };
         self.seen += 1;
         let (Some(finding), Some(text)) = (self.findings.get(index), self.texts.get_mut(index)) else { return };
-        let (side, told) = match (is_second, &finding.first) {
+        let (side, described) = match (is_second, &finding.first) {
             (false, Some(first)) => (first, text.first.as_mut()),
             _ => (&finding.second, text.second.as_mut()),
         };
         let scene = scene.refocused(focus(side));
         let Some(memory) = &finding.memory else { return };
         let named = Named::new(&scene, memory);
-        if let Some(told) = told {
-            told.value = named.value(&scene, side, memory);
+        if let Some(described) = described {
+            described.value = named.value(&scene, side, memory);
         }
         if is_second {
             text.memory = Some(named.text(memory));
@@ -99,16 +99,16 @@ pub(in crate::debug) fn describe_case(
     options: &RunOptions,
     findings: &[Finding],
 ) -> Result<Vec<FindingText>, RunError> {
-    let (buffers, usage) = (Buffer::of_case(case), Usage::new(program));
+    let (buffers, inferred) = (Buffer::of_case(case), InferredTypes::new(program));
     let mut descriptions = Descriptions::new(program, case, findings, 1);
-    let mut runner = Runner::new(Job { program, case, options, account: Account::Nothing });
+    let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Nothing });
     while descriptions.next().is_some() {
         let ran = runner.run_next(|machine, course| {
             while let Some((_, time)) = descriptions.next().filter(|(launch, _)| *launch == course.launch()) {
-                machine.run(time.saturating_since(machine.tick()), &mut Unobserved);
-                descriptions.look(&Scene::at(machine, Focus::default()).with_buffers(&buffers).with_usage(&usage));
+                machine.run(time.saturating_since(machine.tick()), &mut NullObserver);
+                descriptions.look(&Scene::at(machine, Focus::default()).with_buffers(&buffers).with_usage(&inferred));
             }
-            if descriptions.next().is_some() { course.run(machine, &mut Unobserved) } else { None }
+            if descriptions.next().is_some() { course.run(machine, &mut NullObserver) } else { None }
         })?;
         if !ran {
             break;
@@ -125,7 +125,7 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
     let flight = |side: &Side| program.code[side.place.pc.index()].op.flight_word();
     let side = |side: &Side| {
         let site = site(side.place, side.lanes);
-        SideText { site, deed: Some(side.deed), copy: side.copy, flight: flight(side), value: None }
+        SideText { site, action: Some(side.action), copy: side.copy, flight: flight(side), value: None }
     };
     let link = |link: &crate::check::Link| LinkText { site: link.place.map(|place| site(place, LaneMask::NONE)), text: link.text.clone() };
     let lines = |side: &Side| source_lines(program, side.place.pc).into_iter().map(|place| place.line).collect::<Vec<_>>();
@@ -162,7 +162,7 @@ struct Named {
 }
 
 impl Named {
-    fn new(scene: &Scene<'_>, memory: &Touched) -> Self {
+    fn new(scene: &Scene<'_>, memory: &MemoryRange) -> Self {
         let element = place::element(scene, memory.space, memory.address);
         let untyped = [ScalarType::B8, ScalarType::B16, ScalarType::B32, ScalarType::B64, ScalarType::B128];
         let wide = untyped.into_iter().rfind(|ty| ty.bits() / 8 <= memory.bytes).unwrap_or(ScalarType::B8);
@@ -172,7 +172,7 @@ impl Named {
     }
 
     /// The type in which `side` takes the bytes: that of its access, or of an untyped one that of the variable or the register.
-    fn type_for(&self, scene: &Scene<'_>, side: &Side, memory: &Touched) -> ScalarType {
+    fn type_for(&self, scene: &Scene<'_>, side: &Side, memory: &MemoryRange) -> ScalarType {
         let fits = |ty: &ScalarType| ty.bits() / 8 <= memory.bytes;
         let is_typed = |ty: &ScalarType| ty.kind() != TypeKind::Untyped;
         let access = access_type(scene.program(), side.place.pc).filter(is_typed);
@@ -182,8 +182,8 @@ impl Named {
     }
 
     /// What the bytes hold where `scene` stands, if what `side` did to them is done then.
-    fn value(&self, scene: &Scene<'_>, side: &Side, memory: &Touched) -> Option<String> {
-        let touches = matches!(side.deed, Deed::Read | Deed::Write | Deed::Atomic);
+    fn value(&self, scene: &Scene<'_>, side: &Side, memory: &MemoryRange) -> Option<String> {
+        let touches = matches!(side.action, SideAction::Read | SideAction::Write | SideAction::Atomic);
         let op = scene.program().code[side.place.pc.index()].op;
         // What a barrier object holds is nobody's business but the hardware's.
         let is_opaque = matches!(op, Op::Mbarrier(MbarrierOp::Update { .. } | MbarrierOp::Wait { .. }));
@@ -203,7 +203,7 @@ impl Named {
         Some(values.join(" "))
     }
 
-    fn text(self, memory: &Touched) -> MemoryText {
+    fn text(self, memory: &MemoryRange) -> MemoryText {
         let of_block = matches!(memory.space, Space::Shared | Space::SharedCluster | Space::Local | Space::ParamFunc);
         MemoryText {
             name: self.element.name,

@@ -15,7 +15,7 @@ pub struct Known {
     /// For each, the time of the instruction at which it was noticed.
     pub(super) noticed: Vec<Tick>,
     /// For each, the sides that its text tells.
-    pub(super) told: Vec<Sides>,
+    pub(super) described: Vec<Sides>,
     /// Which of them nobody wants to hear of.
     pub suppressions: Suppressions,
 }
@@ -26,6 +26,6 @@ impl Known {
         let kept = self.noticed.iter().take_while(|noticed| **noticed < time).count();
         self.texts.truncate(kept);
         self.noticed.truncate(kept);
-        self.told.truncate(kept);
+        self.described.truncate(kept);
     }
 }

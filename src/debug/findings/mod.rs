@@ -20,4 +20,4 @@ pub use suppress::Suppressions;
 pub use text::{FindingText, LinkText, MemoryText, SideText};
 
 pub use crate::base::Severity;
-pub use crate::check::{CheckerId, Checks, Deed, FindingId, findings};
+pub use crate::check::{CheckerId, Checks, FindingId, SideAction, findings};

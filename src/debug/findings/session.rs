@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use super::{CheckerId, Checks, Descriptions, FindingText, Suppressions};
 use crate::check::Finding;
 use crate::debug::focus::ThreadFilter;
-use crate::debug::session::{Pace, Session};
+use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::timeline::{End, Ran};
 use crate::debug::view::{self, Warps};
-use crate::machine::{Tick, Unobserved};
+use crate::machine::{NullObserver, Tick};
 
 /// Ticks that checkers are behind at most before the user is asked whether to go on.
 const SLICE: u64 = 1 << 15;
@@ -46,19 +46,19 @@ impl Session {
     }
 
     /// Switches checkers. Those that watch now see all that was executed; true if they have, false if the user did not wait for that.
-    pub fn switch(&mut self, checkers: &[CheckerId], on: bool, pace: &mut dyn Pace) -> bool {
+    pub fn switch(&mut self, checkers: &[CheckerId], on: bool, interrupt: &mut dyn InterruptCheck) -> bool {
         let checks = checkers.iter().fold(self.checks(), |checks, checker| checks.with(*checker, on));
         if checks != self.checks() {
             self.timeline.set_checks(checks);
             self.known.forget_from(Tick::START);
         }
-        let done = self.catch_up(pace);
+        let done = self.catch_up(interrupt);
         self.describe_findings();
         done
     }
 
     /// Has the checkers look at what they have not seen of what was executed; false if the user does not wait for that.
-    pub(in crate::debug) fn catch_up(&mut self, pace: &mut dyn Pace) -> bool {
+    pub(in crate::debug) fn catch_up(&mut self, interrupt: &mut dyn InterruptCheck) -> bool {
         if !self.timeline.is_unchecked() {
             return true;
         }
@@ -67,7 +67,7 @@ impl Session {
         let mut goes_on = true;
         while goes_on && self.timeline.is_unchecked() {
             self.timeline.check_on(SLICE);
-            goes_on = pace.go_on(self);
+            goes_on = interrupt.should_continue(self);
         }
         let done = !self.timeline.is_unchecked();
         self.return_to(now);
@@ -81,17 +81,17 @@ impl Session {
         let mut other_sides: Vec<(usize, Finding)> = Vec::new();
         for (index, (finding, noticed)) in self.timeline.findings().enumerate() {
             let sides = (finding.second, finding.first);
-            match (self.known.texts.get_mut(index), self.known.told.get_mut(index)) {
-                (Some(text), Some(told)) => {
+            match (self.known.texts.get_mut(index), self.known.described.get_mut(index)) {
+                (Some(text), Some(described)) => {
                     text.count = finding.count;
-                    if std::mem::replace(told, sides) != sides {
+                    if std::mem::replace(described, sides) != sides {
                         other_sides.push((index, finding.clone()));
                     }
                 }
                 _ => {
                     new.push(finding.clone());
                     self.known.noticed.push(noticed);
-                    self.known.told.push(sides);
+                    self.known.described.push(sides);
                 }
             }
         }
@@ -136,7 +136,7 @@ impl Session {
     fn stand_at(&mut self, launch: usize, time: Tick) {
         self.timeline.approach(time);
         while self.launch() < launch || self.launch() == launch && self.time() < time {
-            if self.timeline.run(time, &mut Unobserved) == Ran::Ended || self.time() >= time {
+            if self.timeline.run(time, &mut NullObserver) == Ran::Ended || self.time() >= time {
                 return;
             }
         }

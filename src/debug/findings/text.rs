@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::check::{Deed, FindingId};
+use crate::check::{FindingId, SideAction};
 use crate::debug::fault::{Fault, Waiting};
 use crate::debug::roles::Roles;
 use crate::debug::site::{FileLine, Site};
@@ -50,7 +50,7 @@ pub struct SideText {
     /// The instruction, and who executed it; of an asynchronous copy, who issued it.
     pub site: Site,
     /// What it did; none if it was stopped before it did anything.
-    pub deed: Option<Deed>,
+    pub action: Option<SideAction>,
     /// The number of the asynchronous operation that did it.
     pub copy: Option<u64>,
     /// What that is called: a copy or a wgmma.
@@ -88,7 +88,7 @@ pub struct LinkText {
 impl FindingText {
     /// What stopped a launch, as number `number` of the list.
     pub fn of_fault(number: usize, fault: &Fault) -> Self {
-        let side = |site: &Site| SideText { site: site.clone(), deed: None, copy: None, flight: "", value: None };
+        let side = |site: &Site| SideText { site: site.clone(), action: None, copy: None, flight: "", value: None };
         Self {
             number,
             id: fault.id,

@@ -159,7 +159,7 @@ impl Focus {
 
 impl Focus {
     /// `block 1,0,0 producer warp 0 lane 5`: as it is typed, with what the warp is called.
-    pub fn in_words(&self, roles: &Roles) -> String {
+    pub fn describe(&self, roles: &Roles) -> String {
         let [x, y, z] = self.block;
         let frame = if self.frame > 0 { format!(" frame {}", self.frame) } else { String::new() };
         format!("block {x},{y},{z} {} lane {}{frame}", roles.warp(self.warp), self.lane)
@@ -168,7 +168,7 @@ impl Focus {
 
 impl fmt::Display for Focus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.in_words(&NO_ROLES))
+        f.write_str(&self.describe(&NO_ROLES))
     }
 }
 

@@ -104,7 +104,7 @@ pub fn is_in_a_function(program: &Program, name: &str) -> bool {
 
 /// The register with the type that it has in effect.
 pub fn in_effect(scene: &Scene<'_>, function: FuncId, place: RegisterPlace) -> RegisterPlace {
-    let ty = scene.usage.map_or(place.ty, |usage| usage.type_of(scene.program(), function, &place));
+    let ty = scene.inferred.map_or(place.ty, |inferred| inferred.type_of(scene.program(), function, &place));
     RegisterPlace { ty, ..place }
 }
 
@@ -170,7 +170,7 @@ pub fn variable_place<'a>(scene: &Scene<'a>, variable: &'a Variable, frame: Opti
 /// The type of a variable's elements and its extents: what the user says, what accesses show of an array of bytes, or what is declared. Of
 /// dynamic shared memory, whose size the launch says, the outermost extent is left out.
 pub fn variable_type<'a>(scene: &Scene<'a>, variable: &'a Variable) -> (ScalarType, &'a [u64]) {
-    let array = scene.usage.and_then(|usage| usage.arrays.type_of(scene.program(), variable));
+    let array = scene.inferred.and_then(|inferred| inferred.arrays.type_of(scene.program(), variable));
     match array {
         Some(array) => (array.ty, &array.shape),
         None if variable.bytes == 0 && variable.location.space == Space::Shared => (variable.ty, &[]),

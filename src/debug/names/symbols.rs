@@ -64,9 +64,9 @@ pub fn symbol(scene: &Scene<'_>, space: Space, address: u64) -> Option<Symbol> {
 /// The rank that an address of shared memory names, if it does, and the address in that block.
 fn rank_of(scene: &Scene<'_>, space: Space, address: u64) -> (Option<u32>, u64) {
     let rank = (address >> RANK_SHIFT) as u32;
-    let is_told = rank > 0 || space == Space::SharedCluster;
+    let is_reported = rank > 0 || space == Space::SharedCluster;
     let in_cluster = rank < scene.machine.config().blocks_of_cluster() && scene.machine.config().blocks_of_cluster() > 1;
-    if is_told && in_cluster { (Some(rank), address & ((1 << RANK_SHIFT) - 1)) } else { (None, address) }
+    if is_reported && in_cluster { (Some(rank), address & ((1 << RANK_SHIFT) - 1)) } else { (None, address) }
 }
 
 /// The space that `address` is in and its address there: generic addresses are taken apart.
@@ -137,11 +137,11 @@ fn variables(scene: &Scene<'_>, space: Space) -> Vec<Object> {
 /// Of several names of the dynamic shared memory, those that code of the kernel or of the frame's function uses, if it does.
 fn named_in_kernel<'a>(scene: &Scene<'a>, open: Vec<&'a Variable>, function: Option<FuncId>) -> Vec<&'a Variable> {
     let program = scene.program();
-    let Some(usage) = scene.usage.filter(|_| open.len() > 1) else { return open };
+    let Some(inferred) = scene.inferred.filter(|_| open.len() > 1) else { return open };
     let is_named = |variable: &&Variable| {
         let functions = [Some(scene.machine.config().kernel), function];
         let id = id_of(program, variable);
-        id.is_some_and(|id| functions.into_iter().flatten().any(|function| usage.arrays.is_named_in(program, id, function)))
+        id.is_some_and(|id| functions.into_iter().flatten().any(|function| inferred.arrays.is_named_in(program, id, function)))
     };
     let named: Vec<&Variable> = open.iter().copied().filter(is_named).collect();
     if named.is_empty() { open } else { named }

@@ -8,10 +8,10 @@ use super::cause::{Caught, Cause, is_done};
 use super::judge::Judged;
 use super::line::lines_from;
 use super::watcher::Stepped;
-use super::{Halt, NextQuestion, ResumeError, SLICE};
+use super::{NextQuestion, ResumeError, SLICE, StopInfo};
 use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
-use crate::debug::session::{Pace, Session};
+use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::{Goal, Reason};
 use crate::debug::timeline::Ran;
 use crate::machine::{self, EventKind, EventMask, Observer, Place, Tick};
@@ -49,50 +49,50 @@ enum Choice {
 }
 
 impl Session {
-    pub(super) fn run_backward(&mut self, goal: &Goal, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
+    pub(super) fn run_backward(&mut self, goal: &Goal, interrupt: &mut dyn InterruptCheck) -> Result<StopInfo, ResumeError> {
         match goal {
-            Goal::Continue | Goal::Run => Ok(self.continue_back(pace)),
-            Goal::Instruction { count, over_calls } => Ok(self.instructions_back(*count, *over_calls, pace)),
-            Goal::Line { count, over_calls } => Ok(self.lines_back(*count, *over_calls, pace)),
+            Goal::Continue | Goal::Run => Ok(self.continue_back(interrupt)),
+            Goal::Instruction { count, over_calls } => Ok(self.instructions_back(*count, *over_calls, interrupt)),
+            Goal::Line { count, over_calls } => Ok(self.lines_back(*count, *over_calls, interrupt)),
             Goal::Finish => {
                 let origin = self.origin()?;
                 let depth = origin.selected_depth;
                 if depth == 0 {
                     return Err(ResumeError("the kernel itself is the outermost frame: nothing called it; try goto start".to_string()));
                 }
-                Ok(self.back_to(pace, move |past| if past.depth < depth { Choice::Stop } else { Choice::On }))
+                Ok(self.back_to(interrupt, move |past| if past.depth < depth { Choice::Stop } else { Choice::On }))
             }
             Goal::Until => {
                 let here = self.origin()?;
                 let back = move |past: &Past| if past.depth == here.depth && past.pc < here.pc { Choice::Stop } else { Choice::On };
-                Ok(self.back_to(pace, back))
+                Ok(self.back_to(interrupt, back))
             }
             Goal::Advance { pcs, .. } => {
                 let pcs = pcs.clone();
-                Ok(self.back_to(pace, move |past| if pcs.contains(&past.pc) { Choice::Stop } else { Choice::On }))
+                Ok(self.back_to(interrupt, move |past| if pcs.contains(&past.pc) { Choice::Stop } else { Choice::On }))
             }
-            Goal::Event(event) => self.back_to_event(*event, pace),
+            Goal::Event(event) => self.back_to_event(*event, interrupt),
         }
     }
 
-    fn lines_back(&mut self, count: u64, over_calls: bool, pace: &mut dyn Pace) -> Halt {
-        let mut halt = Halt::because(Reason::Done);
+    fn lines_back(&mut self, count: u64, over_calls: bool, interrupt: &mut dyn InterruptCheck) -> StopInfo {
+        let mut stop_info = StopInfo::because(Reason::Done);
         for index in 0..count {
-            if index > 0 && !pace.go_on(self) {
-                return Halt::because(Reason::Interrupted);
+            if index > 0 && !interrupt.should_continue(self) {
+                return StopInfo::because(Reason::Interrupted);
             }
-            halt = self.line_back(over_calls, pace);
-            if !is_done(&halt.causes) {
+            stop_info = self.line_back(over_calls, interrupt);
+            if !is_done(&stop_info.causes) {
                 break;
             }
         }
-        halt
+        stop_info
     }
 
-    fn instructions_back(&mut self, count: u64, over_calls: bool, pace: &mut dyn Pace) -> Halt {
+    fn instructions_back(&mut self, count: u64, over_calls: bool, interrupt: &mut dyn InterruptCheck) -> StopInfo {
         let depth = self.origin().map_or(u32::MAX, |origin| origin.depth);
         let mut left = count;
-        self.back_to(pace, move |past| {
+        self.back_to(interrupt, move |past| {
             if over_calls && past.depth > depth {
                 return Choice::On;
             }
@@ -102,12 +102,12 @@ impl Session {
     }
 
     /// To the first instruction of the line that was executed before; of the present line, if the session stands inside it.
-    fn line_back(&mut self, over_calls: bool, pace: &mut dyn Pace) -> Halt {
+    fn line_back(&mut self, over_calls: bool, interrupt: &mut dyn InterruptCheck) -> StopInfo {
         let program = std::sync::Arc::clone(self.program());
         let origin = self.origin().ok();
         let step_by = self.settings.step_by;
         let mut found = None;
-        self.back_to(pace, move |past| {
+        self.back_to(interrupt, move |past| {
             if over_calls && origin.as_ref().is_some_and(|origin| past.depth > origin.depth) {
                 return Choice::On;
             }
@@ -122,40 +122,44 @@ impl Session {
         })
     }
 
-    fn back_to_event(&mut self, event: Event, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
+    fn back_to_event(&mut self, event: Event, interrupt: &mut dyn InterruptCheck) -> Result<StopInfo, ResumeError> {
         let Some(pcs) = event.instructions(self.program()) else {
             self.wanted_event = Some(event);
-            let halt = self.continue_back(pace);
+            let stop_info = self.continue_back(interrupt);
             self.wanted_event = None;
-            return Ok(halt);
+            return Ok(stop_info);
         };
-        Ok(self.back_to(pace, move |past| if pcs.binary_search(&past.pc).is_ok() { Choice::Stop } else { Choice::On }))
+        Ok(self.back_to(interrupt, move |past| if pcs.binary_search(&past.pc).is_ok() { Choice::Stop } else { Choice::On }))
     }
 
     /// Goes back through the instructions of what is stepped until `choose` is content, or to a stop that comes before that.
-    fn back_to(&mut self, pace: &mut dyn Pace, choose: impl FnMut(&Past) -> Choice) -> Halt {
+    fn back_to(&mut self, interrupt: &mut dyn InterruptCheck, choose: impl FnMut(&Past) -> Choice) -> StopInfo {
         let (now, focus) = (self.time(), self.focus);
-        let Ok(chosen) = self.choose_past(pace, choose) else { return self.interrupted(now, focus) };
+        let Ok(chosen) = self.choose_past(interrupt, choose) else { return self.interrupted(now, focus) };
         let bound = chosen.map(|past| past.time);
-        match self.stop_between(bound, now, pace) {
+        match self.stop_between(bound, now, interrupt) {
             Err(Interrupted) => self.interrupted(now, focus),
             Ok(Some(stop)) => self.halt_at_stop(stop),
             Ok(None) => {
                 self.return_to(bound.unwrap_or(Tick::START));
                 self.focus = chosen.map_or(focus, |past| past.focus);
-                Halt::because(if chosen.is_some() { Reason::Done } else { Reason::Beginning })
+                StopInfo::because(if chosen.is_some() { Reason::Done } else { Reason::Beginning })
             }
         }
     }
 
     /// The instruction that `choose` is content with, if there is one.
-    fn choose_past(&mut self, pace: &mut dyn Pace, mut choose: impl FnMut(&Past) -> Choice) -> Result<Option<Past>, Interrupted> {
+    fn choose_past(
+        &mut self,
+        interrupt: &mut dyn InterruptCheck,
+        mut choose: impl FnMut(&Past) -> Choice,
+    ) -> Result<Option<Past>, Interrupted> {
         let now = self.time();
         let mut better: Option<Past> = None;
         let mut end = now;
         while let Some(begin) = self.stretch_before(end) {
             if !self.stood_still(begin, end) {
-                for past in self.pasts(begin, end, pace)?.iter().rev() {
+                for past in self.pasts(begin, end, interrupt)?.iter().rev() {
                     match choose(past) {
                         Choice::On => {}
                         Choice::Better => better = Some(*past),
@@ -181,7 +185,7 @@ impl Session {
     }
 
     /// The instructions of what is stepped in a stretch.
-    fn pasts(&mut self, begin: Tick, end: Tick, pace: &mut dyn Pace) -> Result<Vec<Past>, Interrupted> {
+    fn pasts(&mut self, begin: Tick, end: Tick, interrupt: &mut dyn InterruptCheck) -> Result<Vec<Past>, Interrupted> {
         let mut trace = Trace { part: self.stepped(), lane: self.focus.lane, pasts: Vec::new() };
         self.return_to(begin);
         while self.time() < end {
@@ -189,42 +193,47 @@ impl Session {
             if self.timeline.run(slice, &mut trace) == Ran::Ended {
                 break;
             }
-            if self.time() < end && !pace.go_on(self) {
+            if self.time() < end && !interrupt.should_continue(self) {
                 return Err(Interrupted);
             }
         }
         Ok(trace.pasts)
     }
 
-    fn halt_at_stop(&mut self, stop: PastStop) -> Halt {
+    fn halt_at_stop(&mut self, stop: PastStop) -> StopInfo {
         self.return_to(stop.time);
         self.focus = stop.focus;
-        Halt { causes: stop.causes, others: None }
+        StopInfo { causes: stop.causes, others: None }
     }
 
     /// The user interrupted a way back: the session stays where it was.
-    fn interrupted(&mut self, now: Tick, focus: Focus) -> Halt {
+    fn interrupted(&mut self, now: Tick, focus: Focus) -> StopInfo {
         self.return_to(now);
         self.focus = focus;
-        Halt::because(Reason::Interrupted)
+        StopInfo::because(Reason::Interrupted)
     }
 
-    fn continue_back(&mut self, pace: &mut dyn Pace) -> Halt {
+    fn continue_back(&mut self, interrupt: &mut dyn InterruptCheck) -> StopInfo {
         let (now, focus) = (self.time(), self.focus);
-        match self.stop_between(None, now, pace) {
+        match self.stop_between(None, now, interrupt) {
             Err(Interrupted) => self.interrupted(now, focus),
             Ok(Some(stop)) => self.halt_at_stop(stop),
             Ok(None) => {
                 self.return_to(Tick::START);
-                Halt::because(Reason::Beginning)
+                StopInfo::because(Reason::Beginning)
             }
         }
     }
 
     /// The last stop before `now` and behind `bound`. The focus stays; where the session stands in time is left open.
-    fn stop_between(&mut self, bound: Option<Tick>, now: Tick, pace: &mut dyn Pace) -> Result<Option<PastStop>, Interrupted> {
+    fn stop_between(
+        &mut self,
+        bound: Option<Tick>,
+        now: Tick,
+        interrupt: &mut dyn InterruptCheck,
+    ) -> Result<Option<PastStop>, Interrupted> {
         let finding = self.last_finding(bound, now);
-        let found = self.last_breakpoint(finding.or(bound), now, pace)?;
+        let found = self.last_breakpoint(finding.or(bound), now, interrupt)?;
         if found.is_some() {
             return Ok(found);
         }
@@ -238,14 +247,19 @@ impl Session {
     }
 
     /// The same without findings.
-    fn last_breakpoint(&mut self, bound: Option<Tick>, now: Tick, pace: &mut dyn Pace) -> Result<Option<PastStop>, Interrupted> {
+    fn last_breakpoint(
+        &mut self,
+        bound: Option<Tick>,
+        now: Tick,
+        interrupt: &mut dyn InterruptCheck,
+    ) -> Result<Option<PastStop>, Interrupted> {
         if self.watcher(None).is_idle() {
             return Ok(None);
         }
         let mut end = now;
         while let Some(begin) = self.stretch_before(end).filter(|_| bound.is_none_or(|bound| end > bound + 1)) {
             self.return_to(begin);
-            let stop = self.last_stop(end, now, pace)?;
+            let stop = self.last_stop(end, now, interrupt)?;
             if let Some(stop) = stop.filter(|stop| bound.is_none_or(|bound| stop.time > bound)) {
                 return Ok(Some(stop));
             }
@@ -255,7 +269,7 @@ impl Session {
     }
 
     /// Runs to `end` and finds the last stop before `now`.
-    fn last_stop(&mut self, end: Tick, now: Tick, pace: &mut dyn Pace) -> Result<Option<PastStop>, Interrupted> {
+    fn last_stop(&mut self, end: Tick, now: Tick, interrupt: &mut dyn InterruptCheck) -> Result<Option<PastStop>, Interrupted> {
         let focus = self.focus;
         let mut watcher = self.watcher(None);
         // What stands before the first instruction of the stretch is a stop of this one.
@@ -275,7 +289,7 @@ impl Session {
             }
             match ran {
                 Ran::Ended => break,
-                Ran::Reached | Ran::Paused | Ran::Launched if question.is_due(self.time()) && !pace.go_on(self) => {
+                Ran::Reached | Ran::Paused | Ran::Launched if question.is_due(self.time()) && !interrupt.should_continue(self) => {
                     return Err(Interrupted);
                 }
                 Ran::Reached | Ran::Paused | Ran::Launched => {}
@@ -287,7 +301,7 @@ impl Session {
     /// Where a run back stops for `cause`: before the instruction that touches a watched place.
     fn stop_time(&self, cause: &Cause) -> Tick {
         match cause {
-            Cause::Touched(touch) => touch.copy.map_or(touch.time, |(_, time)| time),
+            Cause::Touched(watched_access) => watched_access.copy.map_or(watched_access.time, |(_, time)| time),
             Cause::Caught(Caught { event: Event::Divergence, .. }) => self.time().saturating_sub(1),
             Cause::Caught(_) | Cause::Other(_) => self.time(),
         }

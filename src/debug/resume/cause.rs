@@ -1,11 +1,11 @@
 //! Why a run pauses, in terms of the machine. Names and values are looked up only where the session stops: a run back judges many
 //! pauses and stops at one.
 
-use crate::debug::TouchText;
+use crate::debug::WatchedAccessText;
 use crate::debug::breakpoints::Event;
 use crate::debug::scene::Scene;
 use crate::debug::stop::Reason;
-use crate::debug::touch::Touch;
+use crate::debug::watched_access::WatchedAccess;
 use crate::machine::LaneMask;
 
 /// Threads of one warp that a breakpoint may be hit by.
@@ -18,15 +18,15 @@ pub(super) struct Threads {
 
 impl Threads {
     /// The cause that catchpoint `number`, or `run-to`, gives.
-    pub(super) fn caught(self, number: Option<u32>, event: Event, told: Option<Box<str>>) -> Cause {
-        Cause::Caught(Caught { number, event, threads: self, told })
+    pub(super) fn caught(self, number: Option<u32>, event: Event, described: Option<Box<str>>) -> Cause {
+        Cause::Caught(Caught { number, event, threads: self, described })
     }
 }
 
 /// Why a run pauses.
 pub(super) enum Cause {
     /// A watched place was touched.
-    Touched(Touch),
+    Touched(WatchedAccess),
     /// Something caught.
     Caught(Caught),
     /// What needs no more words.
@@ -42,19 +42,19 @@ pub(super) struct Caught {
     /// The threads that it happened to.
     pub threads: Threads,
     /// More about it, in words.
-    pub told: Option<Box<str>>,
+    pub described: Option<Box<str>>,
 }
 
 impl Cause {
     /// The cause with names and values as they are in `scene`.
     pub fn described(self, scene: &Scene<'_>) -> Reason {
         match self {
-            Self::Touched(touch) => {
-                let text = Box::new(TouchText::new(scene, &touch));
-                Reason::Watchpoint { touch, text }
+            Self::Touched(watched_access) => {
+                let text = Box::new(WatchedAccessText::new(scene, &watched_access));
+                Reason::Watchpoint { watched_access, text }
             }
-            Self::Caught(Caught { number, event, threads: Threads { block, warp, lanes }, told }) => {
-                Reason::Caught { number, event, block, warp, who: scene.roles.warp(warp), lanes, told }
+            Self::Caught(Caught { number, event, threads: Threads { block, warp, lanes }, described }) => {
+                Reason::Caught { number, event, block, warp, who: scene.roles.warp(warp), lanes, described }
             }
             Self::Other(reason) => reason,
         }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::cause::{Cause, is_done};
 use super::line::{Line, lines_from};
-use super::steer::Steering;
+use super::scheduler_lock::SchedulerLock;
 use super::watcher::{StepDone, StepWatch, Stepped, Watcher};
-use super::{Halt, NextQuestion, ResumeError};
+use super::{NextQuestion, ResumeError, StopInfo};
 use crate::debug::breakpoints::{Breakpoint, Event};
-use crate::debug::session::{Pace, Session};
+use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::{DivergentStep, Goal, Need, Others, Reason, StepUnit};
 use crate::debug::timeline::Ran;
-use crate::machine::{Issue, LaneMask, Tick, Unobserved};
+use crate::machine::{Issue, LaneMask, NullObserver, Tick};
 use crate::program::Pc;
 
 /// Steps between two questions whether to go on: each takes some microseconds.
@@ -28,14 +28,16 @@ pub(super) struct Origin {
 }
 
 impl Session {
-    pub(super) fn run_forward(&mut self, goal: &Goal, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
+    pub(super) fn run_forward(&mut self, goal: &Goal, interrupt: &mut dyn InterruptCheck) -> Result<StopInfo, ResumeError> {
         match goal {
-            Goal::Continue => Ok(self.run_until_stop(None, pace)),
-            Goal::Run => Ok(self.run_until_stop_after(None, None, pace)),
+            Goal::Continue => Ok(self.run_until_stop(None, interrupt)),
+            Goal::Run => Ok(self.run_until_stop_after(None, None, interrupt)),
             Goal::Instruction { count, over_calls } => {
-                self.repeat(*count, pace, |session, pace| session.step_instruction(*over_calls, pace))
+                self.repeat(*count, interrupt, |session, interrupt| session.step_instruction(*over_calls, interrupt))
             }
-            Goal::Line { count, over_calls } => self.repeat(*count, pace, |session, pace| session.step_line(*over_calls, pace)),
+            Goal::Line { count, over_calls } => {
+                self.repeat(*count, interrupt, |session, interrupt| session.step_line(*over_calls, interrupt))
+            }
             Goal::Finish => {
                 let origin = self.origin()?;
                 if origin.selected_depth == 0 {
@@ -43,7 +45,7 @@ impl Session {
                         "the kernel itself is the outermost frame: there is nothing to finish; try continue".to_string(),
                     ));
                 }
-                Ok(self.step_before(move |issue| issue.depth < origin.selected_depth, pace))
+                Ok(self.step_before(move |issue| issue.depth < origin.selected_depth, interrupt))
             }
             Goal::Until => {
                 let origin = self.origin()?;
@@ -54,14 +56,14 @@ impl Session {
                     issue.depth < origin.depth
                         || issue.depth == origin.depth && issue.place.pc > origin.pc && line.is_some() && line != here
                 };
-                Ok(self.step_before(behind, pace))
+                Ok(self.step_before(behind, interrupt))
             }
             Goal::Advance { pcs, this_frame } => {
                 let depth = self.origin()?.depth;
                 let (pcs, this_frame) = (pcs.clone(), *this_frame);
-                Ok(self.step_before(move |issue| pcs.contains(&issue.place.pc) || this_frame && issue.depth < depth, pace))
+                Ok(self.step_before(move |issue| pcs.contains(&issue.place.pc) || this_frame && issue.depth < depth, interrupt))
             }
-            Goal::Event(event) => self.run_to_event(*event, pace),
+            Goal::Event(event) => self.run_to_event(*event, interrupt),
         }
     }
 
@@ -75,39 +77,39 @@ impl Session {
     fn repeat(
         &mut self,
         count: u64,
-        pace: &mut dyn Pace,
-        mut step: impl FnMut(&mut Self, &mut dyn Pace) -> Result<Halt, ResumeError>,
-    ) -> Result<Halt, ResumeError> {
+        interrupt: &mut dyn InterruptCheck,
+        mut step: impl FnMut(&mut Self, &mut dyn InterruptCheck) -> Result<StopInfo, ResumeError>,
+    ) -> Result<StopInfo, ResumeError> {
         let mut others: Option<Others> = None;
-        let mut halt = Halt::because(Reason::Done);
+        let mut stop_info = StopInfo::because(Reason::Done);
         for index in 0..count {
-            if index % STEPS == STEPS - 1 && !pace.go_on(self) {
-                return Ok(Halt { others, ..Halt::because(Reason::Interrupted) });
+            if index % STEPS == STEPS - 1 && !interrupt.should_continue(self) {
+                return Ok(StopInfo { others, ..StopInfo::because(Reason::Interrupted) });
             }
-            halt = match step(self, pace) {
-                Err(_) if index > 0 => Halt::because(Reason::ThreadExited),
-                halt => halt?,
+            stop_info = match step(self, interrupt) {
+                Err(_) if index > 0 => StopInfo::because(Reason::ThreadExited),
+                stop_info => stop_info?,
             };
-            others = add_others(others, halt.others);
-            if !is_done(&halt.causes) {
+            others = add_others(others, stop_info.others);
+            if !is_done(&stop_info.causes) {
                 break;
             }
         }
-        Ok(Halt { others, ..halt })
+        Ok(StopInfo { others, ..stop_info })
     }
 
-    fn step_instruction(&mut self, over_calls: bool, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
+    fn step_instruction(&mut self, over_calls: bool, interrupt: &mut dyn InterruptCheck) -> Result<StopInfo, ResumeError> {
         let depth = self.origin_of_step()?.depth;
-        let halt = self.step_part(StepDone::After, pace);
+        let stop_info = self.step_part(StepDone::After, interrupt);
         let entered = self.origin().is_ok_and(|origin| origin.depth > depth);
-        if over_calls && entered && is_done(&halt.causes) {
-            let rest = self.step_before(move |issue| issue.depth <= depth, pace);
-            return Ok(Halt { others: add_others(halt.others, rest.others), ..rest });
+        if over_calls && entered && is_done(&stop_info.causes) {
+            let rest = self.step_before(move |issue| issue.depth <= depth, interrupt);
+            return Ok(StopInfo { others: add_others(stop_info.others, rest.others), ..rest });
         }
-        Ok(halt)
+        Ok(stop_info)
     }
 
-    fn step_line(&mut self, over_calls: bool, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
+    fn step_line(&mut self, over_calls: bool, interrupt: &mut dyn InterruptCheck) -> Result<StopInfo, ResumeError> {
         let origin = self.origin_of_step()?;
         let program = Arc::clone(self.program());
         let lines = lines_from(&program, origin.pc, self.settings.step_by);
@@ -119,7 +121,7 @@ impl Session {
             let line = lines(&program, issue.place.pc);
             issue.depth < origin.depth || line.is_some() && (line != here || issue.depth > origin.depth)
         };
-        Ok(self.step_before(elsewhere, pace))
+        Ok(self.step_before(elsewhere, interrupt))
     }
 
     /// Like [`Self::origin`]; stepping more than a lane goes on as long as any lane of the warp does.
@@ -130,13 +132,13 @@ impl Session {
         }
     }
 
-    fn step_before(&mut self, test: impl Fn(&Issue) -> bool + 'static, pace: &mut dyn Pace) -> Halt {
-        self.step_part(StepDone::Before(Box::new(test)), pace)
+    fn step_before(&mut self, test: impl Fn(&Issue) -> bool + 'static, interrupt: &mut dyn InterruptCheck) -> StopInfo {
+        self.step_part(StepDone::Before(Box::new(test)), interrupt)
     }
 
     /// Runs the part of the grid that is stepped until `done`.
-    fn step_part(&mut self, done: StepDone, pace: &mut dyn Pace) -> Halt {
-        self.run_until_stop(Some(StepWatch { part: self.stepped(), done }), pace)
+    fn step_part(&mut self, done: StepDone, interrupt: &mut dyn InterruptCheck) -> StopInfo {
+        self.run_until_stop(Some(StepWatch { part: self.stepped(), done }), interrupt)
     }
 
     /// The part of the grid that the settings say is stepped.
@@ -157,7 +159,7 @@ impl Session {
         }
     }
 
-    fn run_to_event(&mut self, event: Event, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
+    fn run_to_event(&mut self, event: Event, interrupt: &mut dyn InterruptCheck) -> Result<StopInfo, ResumeError> {
         self.origin()?;
         let wanted = event.instructions(self.program());
         let part = Stepped { block: Some(self.focus.block), warp: Some(self.focus.warp), lanes: self.stepped_lanes() };
@@ -168,29 +170,29 @@ impl Session {
             None => StepDone::Never,
         };
         self.wanted_event = Some(event);
-        let halt = self.run_until_stop(Some(StepWatch { part, done }), pace);
+        let stop_info = self.run_until_stop(Some(StepWatch { part, done }), interrupt);
         self.wanted_event = None;
-        Ok(halt)
+        Ok(stop_info)
     }
 
     /// Runs until something stops it. Where one warp is stepped, the rest stands still unless that warp waits for it.
-    pub(super) fn run_until_stop(&mut self, step: Option<StepWatch>, pace: &mut dyn Pace) -> Halt {
-        self.run_until_stop_after(step, Some(self.time()), pace)
+    pub(super) fn run_until_stop(&mut self, step: Option<StepWatch>, interrupt: &mut dyn InterruptCheck) -> StopInfo {
+        self.run_until_stop_after(step, Some(self.time()), interrupt)
     }
 
     /// The same; the instruction at time `passed` is no stop.
-    fn run_until_stop_after(&mut self, step: Option<StepWatch>, passed: Option<Tick>, pace: &mut dyn Pace) -> Halt {
+    fn run_until_stop_after(&mut self, step: Option<StepWatch>, passed: Option<Tick>, interrupt: &mut dyn InterruptCheck) -> StopInfo {
         let (begin, known) = (self.time(), self.known_findings());
         let own = step.as_ref().and_then(|step| Some((step.part.block?, step.part.warp?))).filter(|_| self.is_at_front());
         let need = if begin < self.recorded() { Need::Recorded } else { Need::Turn };
-        let mut steering = Steering { own, need };
+        let mut scheduler_lock = SchedulerLock { own, need };
         let mut watcher = self.watcher(step);
         watcher.leaves = if watcher.step.is_some() { self.breakpoints_here() } else { Vec::new() };
         if own.is_some() {
             watcher.flag_reads = Some(Arc::clone(&self.flag_reads));
             watcher.spin = self.spin;
         }
-        self.steer(&mut steering, &mut watcher);
+        self.lock_scheduler(&mut scheduler_lock, &mut watcher);
         watcher.passed = passed.unwrap_or(Tick::MAX);
         let mut question = NextQuestion::after(begin);
         let causes = loop {
@@ -204,21 +206,21 @@ impl Session {
             }
             match ran {
                 Ran::Ended => break causes.into_iter().chain(self.judge_end()).collect(),
-                Ran::Reached | Ran::Paused | Ran::Launched if question.is_due(self.time()) && !pace.go_on(self) => {
+                Ran::Reached | Ran::Paused | Ran::Launched if question.is_due(self.time()) && !interrupt.should_continue(self) => {
                     break vec![Reason::Interrupted.into()];
                 }
                 Ran::Reached | Ran::Paused | Ran::Launched => {}
             }
             if let Some(issue) = judged.spinning {
-                self.let_others(&mut steering, &mut watcher, &issue);
+                self.let_others(&mut scheduler_lock, &mut watcher, &issue);
             } else if judged.foreign || watcher.waits_for.is_some() {
-                self.steer(&mut steering, &mut watcher);
+                self.lock_scheduler(&mut scheduler_lock, &mut watcher);
             }
         };
         self.spin = watcher.spin;
         let instructions = (self.time() - begin).saturating_sub(watcher.counted);
-        let others = (own.is_some() || steering.need == Need::Recorded) && watcher.step.is_some() && instructions > 0;
-        Halt { causes, others: others.then_some(Others { instructions, need: steering.need }) }
+        let others = (own.is_some() || scheduler_lock.need == Need::Recorded) && watcher.step.is_some() && instructions > 0;
+        StopInfo { causes, others: others.then_some(Others { instructions, need: scheduler_lock.need }) }
     }
 
     /// The breakpoints on the line where the focused lane stands.
@@ -251,7 +253,7 @@ impl Session {
     pub(super) fn run_watched(&mut self, until: Tick, watcher: &mut Watcher) -> Ran {
         let pauses = self.stops_at_findings();
         let ran = if watcher.is_idle() {
-            self.timeline.run_checked(until, &mut Unobserved, pauses)
+            self.timeline.run_checked(until, &mut NullObserver, pauses)
         } else {
             self.timeline.run_checked(until, watcher, pauses)
         };

@@ -6,12 +6,12 @@
 
 use super::SLICE;
 use super::watched::{Watched, bytes_of};
-use super::watcher::{Hit, Touching, Watcher};
+use super::watcher::{Hit, WatchedTouch, Watcher};
 use crate::debug::breakpoints::WatchMode;
-use crate::debug::session::{Pace, Session};
+use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::target::Target;
 use crate::debug::timeline::Ran;
-use crate::debug::touch::Touch;
+use crate::debug::watched_access::WatchedAccess;
 use crate::isa::AtomicFn;
 use crate::machine::{AccessKind, Machine, Tick};
 use crate::program::{AtomicOp, Op};
@@ -20,18 +20,18 @@ use crate::program::{AtomicOp, Op};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
     /// In order of time.
-    pub touches: Vec<Touch>,
+    pub touches: Vec<WatchedAccess>,
     /// The search was not finished.
     pub interrupted: bool,
 }
 
 impl Session {
     /// The write that gave `target` its present value; nothing if it has had it from the start.
-    pub fn last(&mut self, target: &Target, pace: &mut dyn Pace) -> History {
+    pub fn last(&mut self, target: &Target, interrupt: &mut dyn InterruptCheck) -> History {
         let (now, mut end) = (self.time(), self.time());
         let mut history = History::default();
         while let Some(begin) = self.stretch_before(end) {
-            history = self.writes_between(target, begin, end, pace);
+            history = self.writes_between(target, begin, end, interrupt);
             if history.interrupted || !history.touches.is_empty() {
                 break;
             }
@@ -44,28 +44,28 @@ impl Session {
     }
 
     /// The first write to `target` in all that was recorded.
-    pub fn first(&mut self, target: &Target, pace: &mut dyn Pace) -> History {
-        let mut history = self.search_forward(target, true, pace);
+    pub fn first(&mut self, target: &Target, interrupt: &mut dyn InterruptCheck) -> History {
+        let mut history = self.search_forward(target, true, interrupt);
         history.touches.truncate(1);
         history
     }
 
     /// All changes of `target` in what was recorded; if there are none, the writes of the value that it had.
-    pub fn history(&mut self, target: &Target, pace: &mut dyn Pace) -> History {
-        let mut history = self.search_forward(target, false, pace);
-        if history.touches.iter().any(|touch| touch.old != touch.new) {
-            history.touches.retain(|touch| touch.old != touch.new);
+    pub fn history(&mut self, target: &Target, interrupt: &mut dyn InterruptCheck) -> History {
+        let mut history = self.search_forward(target, false, interrupt);
+        if history.touches.iter().any(|watched_access| watched_access.old != watched_access.new) {
+            history.touches.retain(|watched_access| watched_access.old != watched_access.new);
         }
         history
     }
 
-    fn search_forward(&mut self, target: &Target, first_only: bool, pace: &mut dyn Pace) -> History {
+    fn search_forward(&mut self, target: &Target, first_only: bool, interrupt: &mut dyn InterruptCheck) -> History {
         let now = self.time();
         let mut times: Vec<Tick> = self.timeline.snapshot_times().collect();
         times.push(self.recorded());
         let mut history = History::default();
         for stretch in times.windows(2) {
-            let found = self.writes_between(target, stretch[0], stretch[1], pace);
+            let found = self.writes_between(target, stretch[0], stretch[1], interrupt);
             history.touches.extend(found.touches);
             history.interrupted = found.interrupted;
             if found.interrupted || first_only && !history.touches.is_empty() {
@@ -77,7 +77,7 @@ impl Session {
     }
 
     /// The writes to `target` by instructions from `begin`, a kept time, to before `end`.
-    fn writes_between(&mut self, target: &Target, begin: Tick, end: Tick, pace: &mut dyn Pace) -> History {
+    fn writes_between(&mut self, target: &Target, begin: Tick, end: Tick, interrupt: &mut dyn InterruptCheck) -> History {
         let mut history = History::default();
         if self.timeline.compare(begin, end, |earlier, later| stood_still(target, earlier, later)).unwrap_or(begin == end) {
             return history;
@@ -99,7 +99,7 @@ impl Session {
             if ran == Ran::Ended {
                 break;
             }
-            if self.time() < end && !pace.go_on(self) {
+            if self.time() < end && !interrupt.should_continue(self) {
                 history.interrupted = true;
                 break;
             }
@@ -107,13 +107,13 @@ impl Session {
         history
     }
 
-    fn note(&self, watched: &mut Watched, touching: Touching) -> Option<Touch> {
+    fn note(&self, watched: &mut Watched, touching: WatchedTouch) -> Option<WatchedAccess> {
         let new = bytes_of(&watched.target, self.machine())?;
         let old = watched.replace(new.clone());
         let inst = &self.program().code[touching.place.pc.index()];
         // A compare-and-swap that finds another value writes nothing.
         let failed = matches!(inst.op, Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas, .. })) && watched.is_memory() && old == new;
-        if failed { None } else { Some(self.touch(watched, touching, old, new)) }
+        if failed { None } else { Some(self.watched_access(watched, touching, old, new)) }
     }
 }
 

@@ -3,13 +3,13 @@
 use super::cause::{Cause, Threads, is_done};
 use super::swap::winners;
 use super::watched::{Watched, bytes_of};
-use super::watcher::{Hit, Touching, Watcher};
+use super::watcher::{Hit, WatchedTouch, Watcher};
 use crate::debug::breakpoints::{Breakpoint, Event, Occurrence, Trigger, WatchMode, barrier_number};
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
 use crate::debug::stop::{DivergentStep, Reason, StepUnit};
 use crate::debug::target::Target;
-use crate::debug::touch::Touch;
+use crate::debug::watched_access::WatchedAccess;
 use crate::machine::{AccessKind, Issue, LaneMask};
 use crate::program::{ControlOp, Op, SrcKind, SyncOp};
 
@@ -63,7 +63,7 @@ impl Session {
         for hit in std::mem::take(&mut watcher.hits) {
             let causes = &mut judged.causes;
             match hit {
-                Hit::Foreign => judged.foreign = true,
+                Hit::OtherWarp => judged.foreign = true,
                 Hit::Spinning(issue) => judged.spinning = Some(issue),
                 Hit::Step(issue) => {
                     if causes.is_empty() {
@@ -90,14 +90,14 @@ impl Session {
                     }
                 }
                 Hit::Mbarrier(event) => {
-                    let (act, told) = self.tell_mbarrier(&event);
+                    let (act, described) = self.describe_mbarrier(&event);
                     let threads = Threads { block: event.place.block, warp: event.place.warp, lanes: event.lanes };
-                    self.judge_occurrence(Occurrence::Mbarrier(event.address, act), &told, threads, counting, causes);
+                    self.judge_occurrence(Occurrence::Mbarrier(event.address, act), &described, threads, counting, causes);
                 }
                 Hit::Copy(copy) => {
-                    let (act, told) = self.tell_copy(&copy);
+                    let (act, described) = self.describe_copy(&copy);
                     let threads = Threads { block: copy.issued.block, warp: copy.issued.warp, lanes: copy.lanes };
-                    self.judge_occurrence(Occurrence::Async(act), &told, threads, counting, causes);
+                    self.judge_occurrence(Occurrence::Async(act), &described, threads, counting, causes);
                 }
                 Hit::Merged(place, lanes) => {
                     let threads = Threads { block: place.block, warp: place.warp, lanes };
@@ -157,9 +157,9 @@ impl Session {
         warp.registers.b32.get((issue.frame.b32 + slot) as usize).map(|register| register[issue.active.first()])
     }
 
-    /// Judges what was done to an mbarrier or a copy, which `told` says in words.
-    fn judge_occurrence(&mut self, occurrence: Occurrence, told: &str, threads: Threads, counting: bool, causes: &mut Vec<Cause>) {
-        let caught = |number, event| threads.caught(number, event, Some(told.into()));
+    /// Judges what was done to an mbarrier or a copy, which `described` says in words.
+    fn judge_occurrence(&mut self, occurrence: Occurrence, described: &str, threads: Threads, counting: bool, causes: &mut Vec<Cause>) {
+        let caught = |number, event| threads.caught(number, event, Some(described.into()));
         let own = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
         if let Some(event) = self.wanted_event.filter(|event| own && event.names(occurrence)) {
             self.focus = self.focus.among(threads.block, threads.warp, threads.lanes);
@@ -190,23 +190,23 @@ impl Session {
     }
 
     /// Judges the touch of a watched place. True if the flag that the stepped warp waits for has changed.
-    fn judge_touch(&mut self, watched: &mut Watched, touching: Touching, counting: bool, causes: &mut Vec<Cause>) -> bool {
+    fn judge_touch(&mut self, watched: &mut Watched, touching: WatchedTouch, counting: bool, causes: &mut Vec<Cause>) -> bool {
         let Some(new) = bytes_of(&watched.target, self.machine()) else { return false };
         let old = watched.replace(new.clone());
         if watched.mode == WatchMode::Change && old == new {
             return false;
         }
         let Some(number) = watched.number else { return true };
-        let touch = self.touch(watched, touching, old, new);
-        let threads = Threads { block: touch.by.block, warp: touch.by.warp, lanes: touch.lanes };
-        self.judge_number(number, threads, counting, causes, |_, _| Cause::Touched(touch));
+        let watched_access = self.watched_access(watched, touching, old, new);
+        let threads = Threads { block: watched_access.by.block, warp: watched_access.by.warp, lanes: watched_access.lanes };
+        self.judge_number(number, threads, counting, causes, |_, _| Cause::Touched(watched_access));
         false
     }
 
     /// A touch as it is told: of a register of several lanes, the values of the lowest that changed; of a compare-and-swap, the lanes
     /// that have swapped.
-    pub(super) fn touch(&self, watched: &Watched, touching: Touching, old: Vec<u8>, new: Vec<u8>) -> Touch {
-        let Touching { place, kind, copy, .. } = touching;
+    pub(super) fn watched_access(&self, watched: &Watched, touching: WatchedTouch, old: Vec<u8>, new: Vec<u8>) -> WatchedAccess {
+        let WatchedTouch { place, kind, copy, .. } = touching;
         let won = winners(self.machine(), &touching).filter(|_| watched.is_memory());
         let (lanes, tried) = (won.unwrap_or(touching.lanes), won.map(|_| touching.lanes));
         let by = Focus { block: place.block, warp: place.warp, lane: lanes.first() as u32, frame: 0 };
@@ -215,7 +215,7 @@ impl Session {
             Target::Memory(target) => touching.address.map(|touched| (target.address, touched)),
             Target::Register(_) => None,
         };
-        Touch {
+        WatchedAccess {
             number: watched.number,
             name: watched.target.name().to_string(),
             time: place.tick,

@@ -7,22 +7,22 @@
 
 mod backward;
 mod cause;
+mod describe;
 mod flags;
 mod forward;
 mod found;
 mod history;
 mod judge;
 mod line;
+mod scheduler_lock;
 mod seek;
-mod steer;
 mod swap;
-mod told;
 mod watched;
 mod watcher;
 
 use super::display;
 use super::focus::Focus;
-use super::session::{Pace, Session};
+use super::session::{InterruptCheck, Session};
 use super::site::Site;
 use super::stop::{Direction, Goal, Others, Reason, Stop, StoppedLaunch};
 use crate::machine::Tick;
@@ -67,18 +67,18 @@ impl NextQuestion {
 pub struct ResumeError(pub String);
 
 /// What the user looked at when a run began.
-struct Departure {
+struct RunStart {
     focus: Focus,
     launch: usize,
 }
 
 /// Where a run came to.
-struct Halt {
+struct StopInfo {
     causes: Vec<Cause>,
     others: Option<Others>,
 }
 
-impl Halt {
+impl StopInfo {
     fn because(reason: Reason) -> Self {
         Self { causes: vec![reason.into()], others: None }
     }
@@ -89,40 +89,40 @@ impl Session {
     ///
     /// # Errors
     /// The goal means nothing where the session stands: the focused thread has exited, or there is no frame to finish.
-    pub fn resume(&mut self, goal: &Goal, direction: Direction, pace: &mut dyn Pace) -> Result<Stop, ResumeError> {
-        let departure = self.departure();
+    pub fn resume(&mut self, goal: &Goal, direction: Direction, interrupt: &mut dyn InterruptCheck) -> Result<Stop, ResumeError> {
+        let run_start = self.run_start();
         self.log.clear();
-        let halt = match direction {
-            _ if !self.catch_up(pace) => Halt::because(Reason::Interrupted),
-            Direction::Forward => self.run_forward(goal, pace)?,
-            Direction::Backward => self.run_backward(goal, pace)?,
+        let stop_info = match direction {
+            _ if !self.catch_up(interrupt) => StopInfo::because(Reason::Interrupted),
+            Direction::Forward => self.run_forward(goal, interrupt)?,
+            Direction::Backward => self.run_backward(goal, interrupt)?,
         };
-        let left = if matches!(halt.causes.as_slice(), [Cause::Other(Reason::Interrupted)]) { self.focus_on_present() } else { None };
-        Ok(self.stop(departure, left, halt))
+        let left = if matches!(stop_info.causes.as_slice(), [Cause::Other(Reason::Interrupted)]) { self.focus_on_present() } else { None };
+        Ok(self.stop(run_start, left, stop_info))
     }
 
     /// Remembers the stop that is left.
-    fn departure(&mut self) -> Departure {
+    fn run_start(&mut self) -> RunStart {
         self.earlier = Some(self.machine().clone());
-        Departure { focus: self.focus, launch: self.launch() }
+        RunStart { focus: self.focus, launch: self.launch() }
     }
 
     /// The stop that ends a run, and why the focus left the thread that it was on, if it did.
-    fn stop(&mut self, departure: Departure, left: Option<String>, halt: Halt) -> Stop {
+    fn stop(&mut self, run_start: RunStart, left: Option<String>, stop_info: StopInfo) -> Stop {
         self.describe_findings();
         let (time, number) = (self.time(), self.launch());
-        self.visited.push(time);
+        self.navigation.push(time);
         let kernel = self.kernel_name().to_string();
         Stop {
             time,
             focus: self.focus,
-            thread: self.focus.in_words(&self.roles),
+            thread: self.focus.describe(&self.roles),
             here: Site::of(&self.scene()).map(Box::new),
-            before: departure.focus,
+            before: run_start.focus,
             left,
-            launch: StoppedLaunch { number, count: self.launches(), kernel, is_new: departure.launch != number },
-            reasons: halt.causes.into_iter().map(|cause| cause.described(&self.scene())).collect(),
-            others: halt.others,
+            launch: StoppedLaunch { number, count: self.launches(), kernel, is_new: run_start.launch != number },
+            reasons: stop_info.causes.into_iter().map(|cause| cause.described(&self.scene())).collect(),
+            others: stop_info.others,
             findings: self.finding_count(),
             log: std::mem::take(&mut self.log),
             displays: display::shown(&self.displays, &self.scene()),

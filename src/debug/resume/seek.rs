@@ -1,42 +1,42 @@
 //! Going to a time.
 
-use super::{Halt, SLICE};
+use super::{SLICE, StopInfo};
 use crate::debug::focus::Focus;
-use crate::debug::session::{Pace, Session, Unhurried};
+use crate::debug::session::{InterruptCheck, NeverInterrupt, Session};
 use crate::debug::stop::{Reason, Stop};
 use crate::debug::timeline::{End, Ran};
-use crate::machine::{Block, Tick, Unobserved};
+use crate::machine::{Block, NullObserver, Tick};
 
 impl Session {
     /// Goes to `time`, executing what was not executed before; to the end of the run if that comes first. If the user interrupts a
     /// step back, the session stays where it was.
     ///
     /// Where the focused thread is not there at that time the focus moves to one that is.
-    pub fn seek(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
-        let departure = self.departure();
-        let reason = self.seek_or_return(time, pace);
+    pub fn seek(&mut self, time: Tick, interrupt: &mut dyn InterruptCheck) -> Stop {
+        let run_start = self.run_start();
+        let reason = self.seek_or_return(time, interrupt);
         let left = self.focus_on_present();
-        self.stop(departure, left, Halt::because(reason))
+        self.stop(run_start, left, StopInfo::because(reason))
     }
 
     /// Goes to `time` and to a thread, whether or not it is on the machine then.
-    pub fn seek_thread(&mut self, time: Tick, focus: Focus, pace: &mut dyn Pace) -> Stop {
-        let departure = self.departure();
-        let reason = self.seek_or_return(time, pace);
+    pub fn seek_thread(&mut self, time: Tick, focus: Focus, interrupt: &mut dyn InterruptCheck) -> Stop {
+        let run_start = self.run_start();
+        let reason = self.seek_or_return(time, interrupt);
         self.focus = focus;
-        self.stop(departure, None, Halt::because(reason))
+        self.stop(run_start, None, StopInfo::because(reason))
     }
 
     /// Like [`Self::seek`], with the focus as it is.
-    pub(in crate::debug) fn seek_with_focus(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
-        let departure = self.departure();
-        let reason = self.seek_or_return(time, pace);
-        self.stop(departure, None, Halt::because(reason))
+    pub(in crate::debug) fn seek_with_focus(&mut self, time: Tick, interrupt: &mut dyn InterruptCheck) -> Stop {
+        let run_start = self.run_start();
+        let reason = self.seek_or_return(time, interrupt);
+        self.stop(run_start, None, StopInfo::because(reason))
     }
 
-    fn seek_or_return(&mut self, time: Tick, pace: &mut dyn Pace) -> Reason {
+    fn seek_or_return(&mut self, time: Tick, interrupt: &mut dyn InterruptCheck) -> Reason {
         let from = self.time();
-        let reason = if self.catch_up(pace) { self.go_to(time, pace) } else { Reason::Interrupted };
+        let reason = if self.catch_up(interrupt) { self.go_to(time, interrupt) } else { Reason::Interrupted };
         if matches!(reason, Reason::Interrupted) && time < from {
             self.return_to(from);
         }
@@ -64,43 +64,43 @@ impl Session {
     }
 
     /// Goes to the end of the run, past all breakpoints.
-    pub fn seek_end(&mut self, pace: &mut dyn Pace) -> Stop {
-        self.seek(Tick::MAX, pace)
+    pub fn seek_end(&mut self, interrupt: &mut dyn InterruptCheck) -> Stop {
+        self.seek(Tick::MAX, interrupt)
     }
 
     /// Goes to the time the user stood at before; none if there is none.
-    pub fn back(&mut self, pace: &mut dyn Pace) -> Option<Stop> {
-        let time = self.visited.back()?;
-        Some(self.revisit(time, pace))
+    pub fn back(&mut self, interrupt: &mut dyn InterruptCheck) -> Option<Stop> {
+        let time = self.navigation.back()?;
+        Some(self.revisit(time, interrupt))
     }
 
     /// Goes to the time left by going back; none if there is none.
-    pub fn forward(&mut self, pace: &mut dyn Pace) -> Option<Stop> {
-        let time = self.visited.forward()?;
-        Some(self.revisit(time, pace))
+    pub fn forward(&mut self, interrupt: &mut dyn InterruptCheck) -> Option<Stop> {
+        let time = self.navigation.forward()?;
+        Some(self.revisit(time, interrupt))
     }
 
-    fn revisit(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
-        let departure = self.departure();
-        let reason = self.go_to(time, pace);
+    fn revisit(&mut self, time: Tick, interrupt: &mut dyn InterruptCheck) -> Stop {
+        let run_start = self.run_start();
+        let reason = self.go_to(time, interrupt);
         let left = self.focus_on_present();
-        self.stop(departure, left, Halt::because(reason))
+        self.stop(run_start, left, StopInfo::because(reason))
     }
 
     /// Goes to a time that was recorded, whatever it takes: it is never far from a snapshot.
     pub(in crate::debug) fn return_to(&mut self, time: Tick) {
-        let _ = self.go_to(time, &mut Unhurried);
+        let _ = self.go_to(time, &mut NeverInterrupt);
     }
 
-    pub(super) fn go_to(&mut self, time: Tick, pace: &mut dyn Pace) -> Reason {
+    pub(super) fn go_to(&mut self, time: Tick, interrupt: &mut dyn InterruptCheck) -> Reason {
         self.timeline.approach(time);
         while self.time() < time {
             let slice = time.min(self.time().saturating_add(SLICE));
-            match self.timeline.run_checked(slice, &mut Unobserved, false) {
+            match self.timeline.run_checked(slice, &mut NullObserver, false) {
                 Ran::Ended => return self.end_reason(),
                 Ran::Reached | Ran::Paused | Ran::Launched => {}
             }
-            if self.time() < time && !pace.go_on(self) {
+            if self.time() < time && !interrupt.should_continue(self) {
                 return Reason::Interrupted;
             }
         }

@@ -7,7 +7,9 @@ use crate::debug::breakpoints::WatchMode;
 use crate::debug::memory::{self, Bytes};
 use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
 use crate::isa::Space;
-use crate::machine::{AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, Issue, LaneMask, Machine, Warp, Wgmma, frames};
+use crate::machine::{
+    AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Issue, LaneMask, Machine, MemoryOwner, Warp, Wgmma, frames,
+};
 use crate::program::operands::writes;
 use crate::program::{Bank, Program};
 
@@ -100,9 +102,9 @@ impl Watched {
         let Target::Memory(target) = &self.target else { return None };
         let end = target.address.saturating_add(target.bytes);
         let overlaps = |at: Destination, bytes: u64| {
-            let same = match at.home {
-                Home::Global => same_space(target.space) == Space::Global,
-                Home::Block { index, .. } => same_space(target.space) == Space::Shared && target.owner.block == index,
+            let same = match at.owner {
+                MemoryOwner::Global => same_space(target.space) == Space::Global,
+                MemoryOwner::Block { index, .. } => same_space(target.space) == Space::Shared && target.owner.block == index,
             };
             same && at.address < end && target.address < at.address.saturating_add(bytes)
         };

@@ -19,7 +19,7 @@ pub enum Hit {
     /// Lanes are about to execute an instruction that somebody waits for.
     Code(Issue),
     /// The watched place of this index was touched.
-    Touched(usize, Touching),
+    Touched(usize, WatchedTouch),
     /// The group of `Issue` has split, and those of its lanes went another way.
     Split(Issue),
     /// Lanes met.
@@ -31,7 +31,7 @@ pub enum Hit {
     /// The step is done by this instruction, or before it.
     Step(Issue),
     /// Another warp is about to run though one has the turn.
-    Foreign,
+    OtherWarp,
     /// The stepped warp is about to read a flag that it has read again and again.
     Spinning(Issue),
 }
@@ -51,7 +51,7 @@ pub struct CopyHit {
 
 /// How a watched place was touched.
 #[derive(Clone, Copy, Debug)]
-pub struct Touching {
+pub struct WatchedTouch {
     /// The instruction.
     pub place: Place,
     /// The lanes that touched it.
@@ -219,7 +219,7 @@ impl Watcher {
         let step = self.counts(place, issue.lanes);
         let done = step.is_some_and(|step| matches!(&step.done, StepDone::Before(test) if test(issue)));
         let foreign = self.held_for.is_some_and(|own| own != (place.block, place.warp));
-        code.into_iter().chain(done.then_some(Hit::Step(*issue))).chain(foreign.then_some(Hit::Foreign))
+        code.into_iter().chain(done.then_some(Hit::Step(*issue))).chain(foreign.then_some(Hit::OtherWarp))
     }
 }
 
@@ -256,7 +256,7 @@ impl Watcher {
             if !lanes.is_empty() {
                 self.hits.push(Hit::Touched(
                     index,
-                    Touching {
+                    WatchedTouch {
                         place: event.place,
                         lanes,
                         kind: event.kind,
@@ -274,7 +274,7 @@ impl Watcher {
         let CopyEvent { copy, lanes, stage, tick } = *event;
         for (index, place) in self.places.iter().enumerate() {
             if let Some(kind) = place.touched_by_copy(event) {
-                let touching = Touching { place: copy.issued, lanes, kind, copy: Some((copy.id, tick)), address: None };
+                let touching = WatchedTouch { place: copy.issued, lanes, kind, copy: Some((copy.id, tick)), address: None };
                 self.hits.push(Hit::Touched(index, touching));
             }
         }
@@ -288,7 +288,7 @@ impl Watcher {
         let WgmmaChange::Ended(wgmma) = event.change else { return false };
         for (index, _) in self.places.iter().enumerate().filter(|(_, place)| place.read_by_wgmma(wgmma)) {
             let (lanes, copy) = (event.lanes, Some((wgmma.id, event.tick)));
-            self.hits.push(Hit::Touched(index, Touching { place: wgmma.issued, lanes, kind: AccessKind::Read, copy, address: None }));
+            self.hits.push(Hit::Touched(index, WatchedTouch { place: wgmma.issued, lanes, kind: AccessKind::Read, copy, address: None }));
         }
         !self.hits.is_empty()
     }
@@ -330,8 +330,10 @@ impl Watcher {
         for (index, watched) in self.places.iter().enumerate() {
             let lanes = watched.changed_in(issue.place.block, issue.place.warp, warp) | watched.written_by(issue);
             if !lanes.is_empty() {
-                self.hits
-                    .push(Hit::Touched(index, Touching { place: issue.place, lanes, kind: AccessKind::Write, copy: None, address: None }));
+                self.hits.push(Hit::Touched(
+                    index,
+                    WatchedTouch { place: issue.place, lanes, kind: AccessKind::Write, copy: None, address: None },
+                ));
             }
         }
         !self.hits.is_empty()
@@ -349,7 +351,7 @@ impl Watcher {
             let changed = block.warps.iter().zip(0..).map(|(warp, number)| watched.changed_in(block.index, number, warp));
             let lanes = changed.fold(LaneMask::NONE, |lanes, changed| lanes | changed);
             if !lanes.is_empty() && !self.hits.iter().any(|hit| matches!(hit, Hit::Touched(other, _) if *other == index)) {
-                self.hits.push(Hit::Touched(index, Touching { place, lanes, kind: AccessKind::Write, copy: None, address: None }));
+                self.hits.push(Hit::Touched(index, WatchedTouch { place, lanes, kind: AccessKind::Write, copy: None, address: None }));
             }
         }
         let woken = self

@@ -57,7 +57,8 @@ impl RoleGuess {
 impl Session {
     /// What the warps of the focused block are for; none if they did not part at a branch up to now.
     pub fn guess_roles(&self) -> Option<RoleGuess> {
-        let mut parting = Parting { block: self.focus.block, program: self.program(), branches: BTreeMap::new(), deeds: BTreeMap::new() };
+        let mut parting =
+            RoleRecorder { block: self.focus.block, program: self.program(), branches: BTreeMap::new(), counts: BTreeMap::new() };
         let start = self.machine().start();
         self.timeline.replay(start, self.time().min(start.saturating_add(WINDOW)), &mut parting);
         parting.guess()
@@ -74,7 +75,7 @@ enum Way {
 
 /// Copies issued and phases asked for by a warp.
 #[derive(Clone, Default)]
-struct Deeds {
+struct ActivityCounts {
     copies: u64,
     waits: u64,
     /// The instructions at which it asked.
@@ -82,14 +83,14 @@ struct Deeds {
 }
 
 /// Notes which way the warps of a block go, and what they do.
-struct Parting<'p> {
+struct RoleRecorder<'p> {
     block: [u32; 3],
     program: &'p Program,
     branches: BTreeMap<Pc, BTreeMap<u32, Way>>,
-    deeds: BTreeMap<u32, Deeds>,
+    counts: BTreeMap<u32, ActivityCounts>,
 }
 
-impl Observer for Parting<'_> {
+impl Observer for RoleRecorder<'_> {
     fn mask(&self) -> EventMask {
         EventMask::of(&[EventKind::Before])
     }
@@ -110,11 +111,11 @@ impl Observer for Parting<'_> {
                 };
                 self.branches.entry(pc).or_default().entry(warp).or_insert(way);
             }
-            Op::Async(AsyncOp::Copy { .. }) if !issue.active.is_empty() => self.deeds.entry(warp).or_default().copies += 1,
+            Op::Async(AsyncOp::Copy { .. }) if !issue.active.is_empty() => self.counts.entry(warp).or_default().copies += 1,
             Op::Mbarrier(MbarrierOp::Wait { .. }) if !issue.active.is_empty() => {
-                let deeds = self.deeds.entry(warp).or_default();
-                deeds.waits += 1;
-                deeds.asked_at.insert(pc);
+                let counts = self.counts.entry(warp).or_default();
+                counts.waits += 1;
+                counts.asked_at.insert(pc);
             }
             _ => {}
         }
@@ -122,11 +123,11 @@ impl Observer for Parting<'_> {
     }
 }
 
-impl Parting<'_> {
+impl RoleRecorder<'_> {
     fn guess(&self) -> Option<RoleGuess> {
         let parts = |ways: &BTreeMap<u32, Way>| ways.values().any(|way| Some(way) != ways.values().next());
         let parting = self.branches.iter().filter(|(_, ways)| parts(ways));
-        let (branch, ways) = parting.max_by_key(|(pc, _)| (self.reach(**pc), std::cmp::Reverse(**pc)))?;
+        let (branch, ways) = parting.max_by_key(|(pc, _)| (self.distance(**pc), std::cmp::Reverse(**pc)))?;
         let mut kinds: Vec<(Way, Vec<u32>)> = Vec::new();
         for (warp, way) in ways {
             match kinds.iter_mut().find(|(other, _)| other == way) {
@@ -142,10 +143,10 @@ impl Parting<'_> {
     }
 
     /// Instructions between a branch and the place where its ways meet again; its function's end if they do not.
-    fn reach(&self, branch: Pc) -> u32 {
+    fn distance(&self, branch: Pc) -> u32 {
         let Some(function) = self.program.function_at(branch) else { return 0 };
-        let meeting = ControlFlow::new(self.program, function).reconvergence(branch);
-        let end = meeting.map_or(self.program.functions[function.index()].code.end, |pc| pc.0);
+        let reconvergence = ControlFlow::new(self.program, function).reconvergence(branch);
+        let end = reconvergence.map_or(self.program.functions[function.index()].code.end, |pc| pc.0);
         end.saturating_sub(branch.0)
     }
 
@@ -154,8 +155,8 @@ impl Parting<'_> {
             Op::Control(ControlOp::Branch { target, .. }) if way == Way::Taken || way == Way::Both && !is_taken => *target,
             _ => Pc(branch.0.saturating_add(1)),
         };
-        let deeds = || warps.iter().filter_map(|warp| self.deeds.get(warp));
-        let (copies, waits) = (deeds().map(|deeds| deeds.copies).sum(), deeds().map(|deeds| deeds.waits).sum());
+        let counts = || warps.iter().filter_map(|warp| self.counts.get(warp));
+        let (copies, waits) = (counts().map(|counts| counts.copies).sum(), counts().map(|counts| counts.waits).sum());
         RoleWay { name: String::new(), warps, to, together: way != Way::Both, copies, waits }
     }
 
@@ -163,7 +164,7 @@ impl Parting<'_> {
         let producers = ways.iter().filter(|way| way.copies > 0).count();
         let consumers = ways.iter().filter(|way| way.copies == 0 && way.waits > 0).count();
         let asked_at = |way: &RoleWay| -> BTreeSet<Pc> {
-            way.warps.iter().filter_map(|warp| self.deeds.get(warp)).flat_map(|deeds| &deeds.asked_at).copied().collect()
+            way.warps.iter().filter_map(|warp| self.counts.get(warp)).flat_map(|counts| &counts.asked_at).copied().collect()
         };
         let alike = ways.iter().enumerate().any(|(at, way)| ways[..at].iter().any(|other| !asked_at(way).is_disjoint(&asked_at(other))));
         for way in ways {

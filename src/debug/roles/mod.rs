@@ -58,7 +58,7 @@ impl Roles {
 
     /// `consumer warps 1-3`, `producer warp 0, warps 4-7`; the warps must ascend.
     pub fn warps(&self, warps: &[u32]) -> String {
-        self.named(warps).in_words()
+        self.named(warps).describe()
     }
 
     /// The same where a heading says that they are warps: `1-3 consumer`, `0 producer, 4-7`.
@@ -112,7 +112,7 @@ pub struct NamedPart {
 
 impl NamedWarps {
     /// `consumer warps 1-3`, `producer warp 0, warps 4-7`
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         let part = |NamedPart { role, warps }: &NamedPart| {
             let word = if warps.len() == 1 { "warp" } else { "warps" };
             format!("{}{word} {}", role.as_ref().map_or(String::new(), |role| format!("{role} ")), ranges(warps))

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::error::RunError;
 use super::options::RunOptions;
-use crate::debug::fault::{Blame, Fault};
-use crate::debug::units::bytes_in_words;
+use crate::debug::fault::{Fault, FaultContext};
+use crate::debug::units::format_bytes;
 use crate::launch::{Case, Contents, PlannedBuffer, PlannedLaunch};
-use crate::machine::{Account, Device, LaunchConfig, Machine, Tick};
+use crate::machine::{Device, Instrumentation, LaunchConfig, Machine, Tick};
 use crate::program::Program;
 
 /// A case to run, and how.
@@ -17,44 +17,44 @@ pub(in crate::debug) struct Job<'a> {
     pub case: &'a Case,
     pub options: &'a RunOptions,
     /// What the machine keeps account of.
-    pub account: Account,
+    pub instrumentation: Instrumentation,
 }
 
 /// A launch that the device refuses, with the memory as it was.
-pub(in crate::debug) struct Refused {
+pub(in crate::debug) struct RejectedLaunch {
     pub fault: Box<Fault>,
     pub device: Device,
 }
 
 impl<'a> Job<'a> {
     /// Who is blamed for what goes wrong in launch `index`; none if the case has no such launch.
-    pub fn blame(&self, index: usize) -> Option<Blame<'a>> {
-        Some(Blame { program: self.program, launch: self.case.launches.get(index)?, index })
+    pub fn fault_context(&self, index: usize) -> Option<FaultContext<'a>> {
+        Some(FaultContext { program: self.program, launch: self.case.launches.get(index)?, index })
     }
 
-    /// The machine about to execute the launch of `blame` at time `start`, whose buffers are made; or why it is refused. `addresses`
+    /// The machine about to execute the launch of `fault_context` at time `start`, whose buffers are made; or why it is refused. `addresses`
     /// holds those of the buffers of earlier launches, and is brought up to date.
     pub fn prepare(
         &self,
-        blame: &Blame<'_>,
+        fault_context: &FaultContext<'_>,
         mut device: Device,
         start: Tick,
         addresses: &mut Vec<u64>,
-    ) -> Result<Result<Machine, Refused>, RunError> {
+    ) -> Result<Result<Machine, RejectedLaunch>, RunError> {
         let buffers = &self.case.buffers;
-        addresses.truncate(buffers.iter().filter(|buffer| buffer.launch < blame.index).count());
-        for buffer in buffers.iter().filter(|buffer| buffer.launch == blame.index) {
+        addresses.truncate(buffers.iter().filter(|buffer| buffer.launch < fault_context.index).count());
+        for buffer in buffers.iter().filter(|buffer| buffer.launch == fault_context.index) {
             self.check_room(&device, buffer)?;
             addresses.push(make_buffer(&mut device, buffer)?);
         }
-        let fault = match &blame.launch.bounds {
-            Some(message) => Box::new(blame.refused(message.clone())),
-            None => match Machine::new(device.clone(), self.config(blame.launch, addresses, start)) {
+        let fault = match &fault_context.launch.bounds {
+            Some(message) => Box::new(fault_context.refused(message.clone())),
+            None => match Machine::new(device.clone(), self.config(fault_context.launch, addresses, start)) {
                 Ok(machine) => return Ok(Ok(machine)),
-                Err(error) => Box::new(blame.refused(error.to_string())),
+                Err(error) => Box::new(fault_context.refused(error.to_string())),
             },
         };
-        Ok(Err(Refused { fault, device }))
+        Ok(Err(RejectedLaunch { fault, device }))
     }
 
     /// Refuses a buffer whose elements need more simulated state than the run may hold, before any of them is made or read.
@@ -68,7 +68,7 @@ impl<'a> Job<'a> {
                 Ok(())
             }
             Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) => {
-                let (bytes, limit) = (bytes_in_words(buffer.bytes), bytes_in_words(limit.0));
+                let (bytes, limit) = (format_bytes(buffer.bytes), format_bytes(limit.0));
                 Err(RunError::MemoryLimit { name: buffer.name.clone(), bytes, limit })
             }
         }
@@ -94,7 +94,7 @@ impl<'a> Job<'a> {
             schedule: self.options.schedule,
             seed: self.options.seed,
             start,
-            account: self.account,
+            instrumentation: self.instrumentation,
             images: launch.images(addresses),
             copies: self.options.copies,
             memory_limit: self.options.memory_limit,

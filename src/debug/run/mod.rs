@@ -12,14 +12,14 @@ mod summary;
 use std::sync::Arc;
 
 use crate::check::{Checkers, Checks};
-use crate::debug::fault::{Blame, Fault};
+use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::findings::{FindingText, describe_case};
 use crate::launch::Case;
-use crate::machine::{Account, Device, Machine, Tick, Unobserved};
+use crate::machine::{Device, Instrumentation, Machine, NullObserver, Tick};
 use crate::program::Program;
 
 pub use error::RunError;
-pub(super) use launcher::{Job, Refused};
+pub(super) use launcher::{Job, RejectedLaunch};
 pub use options::RunOptions;
 pub(super) use runner::Runner;
 pub use runner::{CaseRun, Interrupt, LaunchRun};
@@ -38,11 +38,11 @@ pub fn run_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Re
 /// # Errors
 /// As of [`run_case`].
 pub fn run_case_until(program: &Arc<Program>, case: &Case, options: &RunOptions, interrupt: Interrupt) -> Result<CaseRun, RunError> {
-    let mut runner = Runner::new(Job { program, case, options, account: Account::Runs });
+    let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Runs });
     runner.interrupt = interrupt;
     let mut found = Vec::new();
     if options.checks == Checks::NONE {
-        while runner.run_next(|machine, course| course.run(machine, &mut Unobserved))? {}
+        while runner.run_next(|machine, course| course.run(machine, &mut NullObserver))? {}
     } else {
         let mut checkers = Checkers::new(program, options.checks);
         while runner.run_next(|machine, course| course.run_checked(machine, &mut checkers))? {}
@@ -59,8 +59,13 @@ pub fn run_case_until(program: &Arc<Program>, case: &Case, options: &RunOptions,
 /// # Errors
 /// Reasons outside the kernel.
 pub fn start_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Result<Result<Machine, Box<Fault>>, RunError> {
-    let blame = Blame { program, launch: &case.launches[0], index: 0 };
+    let fault_context = FaultContext { program, launch: &case.launches[0], index: 0 };
     let device = Device::new(Arc::clone(program));
-    let machine = Job { program, case, options, account: Account::Nothing }.prepare(&blame, device, Tick::START, &mut Vec::new())?;
+    let machine = Job { program, case, options, instrumentation: Instrumentation::Nothing }.prepare(
+        &fault_context,
+        device,
+        Tick::START,
+        &mut Vec::new(),
+    )?;
     Ok(machine.map_err(|refused| refused.fault))
 }

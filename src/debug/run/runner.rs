@@ -9,7 +9,7 @@ use super::launcher::Job;
 use super::options::RunOptions;
 use crate::check::Checkers;
 use crate::check::faults::TRAP;
-use crate::debug::fault::{Blame, Fault};
+use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::fidelity::executed;
 use crate::debug::findings::FindingText;
 use crate::launch::PlannedLaunch;
@@ -81,17 +81,22 @@ impl<'a> Runner<'a> {
     /// Runs the next launch as `run` says, which answers what stopped it; false if there is none, or a fault or the user has stopped the
     /// case.
     pub fn run_next(&mut self, run: impl FnOnce(&mut Machine, &Course<'_>) -> Option<Fault>) -> Result<bool, RunError> {
-        let (Some(blame), None) = (self.job.blame(self.run.launches.len()), &self.run.fault) else { return Ok(false) };
+        let (Some(fault_context), None) = (self.job.fault_context(self.run.launches.len()), &self.run.fault) else { return Ok(false) };
         if self.run.interrupted {
             return Ok(false);
         }
         let Some(device) = self.run.device.take() else { return Ok(false) };
-        let PlannedLaunch { grid, block, .. } = *blame.launch;
-        let prepared = self.job.prepare(&blame, device, self.time, &mut self.run.addresses)?;
-        self.run.launches.push(LaunchRun { kernel: blame.kernel_name(), grid, block, ticks: 0, thread_instructions: 0 });
+        let PlannedLaunch { grid, block, .. } = *fault_context.launch;
+        let prepared = self.job.prepare(&fault_context, device, self.time, &mut self.run.addresses)?;
+        self.run.launches.push(LaunchRun { kernel: fault_context.kernel_name(), grid, block, ticks: 0, thread_instructions: 0 });
         match prepared {
             Ok(mut machine) => {
-                let course = Course { blame: &blame, options: self.job.options, interrupt: self.interrupt, interrupted: Cell::new(false) };
+                let course = Course {
+                    fault_context: &fault_context,
+                    options: self.job.options,
+                    interrupt: self.interrupt,
+                    interrupted: Cell::new(false),
+                };
                 self.run.fault = run(&mut machine, &course);
                 self.run.interrupted = course.interrupted.get();
                 self.finish(machine);
@@ -114,7 +119,7 @@ impl<'a> Runner<'a> {
 
 /// A launch on its way to its end.
 pub(in crate::debug) struct Course<'a> {
-    blame: &'a Blame<'a>,
+    fault_context: &'a FaultContext<'a>,
     options: &'a RunOptions,
     interrupt: Interrupt,
     interrupted: Cell<bool>,
@@ -123,25 +128,25 @@ pub(in crate::debug) struct Course<'a> {
 impl Course<'_> {
     /// Which launch of the case.
     pub fn launch(&self) -> usize {
-        self.blame.index
+        self.fault_context.index
     }
 
     /// Runs until all blocks have finished or the run is interrupted; the fault that stopped it otherwise.
     pub fn run(&self, machine: &mut Machine, observer: &mut dyn Observer) -> Option<Fault> {
-        let (start, blame) = (machine.start(), self.blame);
+        let (start, fault_context) = (machine.start(), self.fault_context);
         let RunOptions { step_limit, memory_limit, .. } = *self.options;
         loop {
             let left = step_limit.map_or(SLICE, |limit| limit.saturating_sub(machine.tick() - start).min(SLICE));
             match machine.run(left, observer) {
                 Step::Done => return None,
-                Step::Trapped(trap) => return Some(blame.trap(&trap)),
-                Step::Stuck(stuck) => return Some(blame.deadlock(&stuck)),
-                Step::Livelocked(stuck) => return Some(blame.livelock(&stuck)),
-                Step::OverLimit(footprint) => return Some(blame.over_limit(footprint, memory_limit)),
+                Step::Trapped(trap) => return Some(fault_context.trap(&trap)),
+                Step::Deadlock(deadlock) => return Some(fault_context.deadlock(&deadlock)),
+                Step::Livelocked(deadlock) => return Some(fault_context.livelock(&deadlock)),
+                Step::OverLimit(footprint) => return Some(fault_context.over_limit(footprint, memory_limit)),
                 Step::Budget | Step::Paused => {}
             }
             if let Some(limit) = step_limit.filter(|limit| machine.tick() - start >= *limit) {
-                return Some(blame.unfinished(machine, limit));
+                return Some(fault_context.unfinished(machine, limit));
             }
             if (self.interrupt)() {
                 self.interrupted.set(true);

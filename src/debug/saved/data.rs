@@ -103,8 +103,8 @@ mod tests {
         assert_eq!(differences(&before, &before), [""; 0]);
         assert_eq!(differences(&[], &before), [""; 0]);
         let now = [input("buffer x", "3"), input("buffer z", "2")];
-        let told = differences(&before, &now);
+        let described = differences(&before, &now);
         let starts = ["warning: buffer x holds something else", "warning: buffer y is missing", "warning: buffer z is new"];
-        assert!(told.len() == 3 && told.iter().zip(starts).all(|(line, start)| line.starts_with(start)), "{told:?}");
+        assert!(described.len() == 3 && described.iter().zip(starts).all(|(line, start)| line.starts_with(start)), "{described:?}");
     }
 }

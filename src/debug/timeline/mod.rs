@@ -7,22 +7,22 @@
 //!
 //! Breakpoints, focus and marks are not part of a timeline.
 
-mod checking;
+mod checker_cursor;
 mod input;
 mod snapshots;
 
 use std::sync::Arc;
 
-use checking::{Audience, Checking, Position};
+use checker_cursor::{CheckerCursor, ObserverChain, Position};
 pub use input::Input;
 use input::Inputs;
 use snapshots::{Snapshot, Snapshots};
 
-use super::fault::{Blame, Fault};
-use super::run::{Job, Refused, RunError, RunOptions};
+use super::fault::{Fault, FaultContext};
+use super::run::{Job, RejectedLaunch, RunError, RunOptions};
 use crate::check::{Checks, Finding};
 use crate::launch::Case;
-use crate::machine::{Account, Device, Machine, Observer, Step, Tick, Unobserved};
+use crate::machine::{Device, Instrumentation, Machine, NullObserver, Observer, Step, Tick};
 use crate::program::Program;
 
 /// A run of a case, at some time.
@@ -39,11 +39,11 @@ pub struct Timeline {
     recorded: Position,
     end: Option<End>,
     /// The checkers that watch it; none if all are off.
-    checking: Option<Checking>,
+    checker_cursor: Option<CheckerCursor>,
 }
 
 /// Why the machine was left.
-enum Halted {
+enum LeaveReason {
     /// The time has come.
     Reached,
     /// The observer asked for a pause.
@@ -96,16 +96,16 @@ impl Timeline {
     /// The first launch is refused, or its buffers cannot be filled.
     pub fn new(program: Arc<Program>, case: Arc<Case>, options: RunOptions, inputs: Vec<(Tick, Input)>) -> Result<Self, StartError> {
         let mut addresses = Vec::new();
-        let job = Job { program: &program, case: &case, options: &options, account: Account::RunsAndWrites };
-        let blame = job.blame(0).ok_or(RunError::NoLaunch)?;
-        let prepared = job.prepare(&blame, Device::new(Arc::clone(&program)), Tick::START, &mut addresses)?;
+        let job = Job { program: &program, case: &case, options: &options, instrumentation: Instrumentation::RunsAndWrites };
+        let fault_context = job.fault_context(0).ok_or(RunError::NoLaunch)?;
+        let prepared = job.prepare(&fault_context, Device::new(Arc::clone(&program)), Tick::START, &mut addresses)?;
         let machine = prepared.map_err(|refused| StartError::Refused(refused.fault))?;
         let now = Snapshot { machine, launch: 0, inputs: 0 };
         let (snapshots, inputs) = (Snapshots::default(), Inputs::from(inputs));
-        let checking = checking_of(&program, options.checks);
+        let checker_cursor = checking_of(&program, options.checks);
         let recorded = (0, Tick::START);
-        let mut timeline = Self { program, case, options, now, addresses, snapshots, inputs, recorded, end: None, checking };
-        timeline.arrive(&mut Audience::of(&mut Unobserved));
+        let mut timeline = Self { program, case, options, now, addresses, snapshots, inputs, recorded, end: None, checker_cursor };
+        timeline.arrive(&mut ObserverChain::of(&mut NullObserver));
         timeline.assert_consistent();
         Ok(timeline)
     }
@@ -175,7 +175,7 @@ impl Timeline {
 
     /// Executes until time `until` at most, and to the beginning of the next launch.
     pub fn run(&mut self, until: Tick, observer: &mut dyn Observer) -> Ran {
-        let halted = self.advance(until, &mut Audience::of(observer));
+        let halted = self.advance(until, &mut ObserverChain::of(observer));
         let ran = self.conclude(halted);
         self.assert_consistent();
         ran
@@ -184,31 +184,31 @@ impl Timeline {
     /// The same before the eyes of the checkers as well: to `until` at most, or to where they have looked to if that lies ahead. With
     /// `pauses`, to where one of them finds something.
     pub fn run_checked(&mut self, until: Tick, observer: &mut dyn Observer, pauses: bool) -> Ran {
-        let Some(mut checking) = self.checking.take() else { return self.run(until, observer) };
-        let (here, seen) = (self.position(), checking.seen());
-        let ran = if here == seen && !checking.has_ended() {
-            self.run_beside(&mut checking, until, observer, pauses)
+        let Some(mut checker_cursor) = self.checker_cursor.take() else { return self.run(until, observer) };
+        let (here, seen) = (self.position(), checker_cursor.seen());
+        let ran = if here == seen && !checker_cursor.has_ended() {
+            self.run_beside(&mut checker_cursor, until, observer, pauses)
         } else {
             let ahead = here < seen && here.0 == seen.0;
             self.run(if ahead { until.min(seen.1) } else { until }, observer)
         };
-        self.checking = Some(checking);
+        self.checker_cursor = Some(checker_cursor);
         ran
     }
 
-    fn run_beside(&mut self, checking: &mut Checking, until: Tick, observer: &mut dyn Observer, pauses: bool) -> Ran {
-        checking.begin(self.machine());
-        let halted = self.advance(until, &mut Audience::with(observer, checking, self.time(), pauses));
+    fn run_beside(&mut self, checker_cursor: &mut CheckerCursor, until: Tick, observer: &mut dyn Observer, pauses: bool) -> Ran {
+        checker_cursor.begin(self.machine());
+        let halted = self.advance(until, &mut ObserverChain::with(observer, checker_cursor, self.time(), pauses));
         match &halted {
-            Halted::Done => checking.end(self.machine(), None),
-            Halted::Faulted(fault) => checking.end(self.machine(), Some(fault.id)),
-            Halted::Reached | Halted::Paused => {}
+            LeaveReason::Done => checker_cursor.end(self.machine(), None),
+            LeaveReason::Faulted(fault) => checker_cursor.end(self.machine(), Some(fault.id)),
+            LeaveReason::Reached | LeaveReason::Paused => {}
         }
         let ran = self.conclude(halted);
         self.assert_consistent();
-        checking.advance(self.position());
+        checker_cursor.advance(self.position());
         if ran == Ran::Ended {
-            checking.finish();
+            checker_cursor.finish();
         }
         ran
     }
@@ -218,90 +218,91 @@ impl Timeline {
         (self.now.launch, self.time())
     }
 
-    fn advance(&mut self, until: Tick, audience: &mut Audience<'_>) -> Halted {
+    fn advance(&mut self, until: Tick, observers: &mut ObserverChain<'_>) -> LeaveReason {
         loop {
             let now = self.time();
             if now >= until {
-                return Halted::Reached;
+                return LeaveReason::Reached;
             }
             let stop = until.min(Snapshots::due(now)).min(self.inputs.next(self.now.inputs));
             assert!(stop > now, "a run from {now} to {stop} does not go on");
-            let (step, applied) = (self.now.machine.run(stop - now, audience), self.now.inputs);
+            let (step, applied) = (self.now.machine.run(stop - now, observers), self.now.inputs);
             assert!((now..=stop).contains(&self.time()), "a run from {now} to {stop} has come to {}", self.time());
-            let paused = self.arrive(audience);
+            let paused = self.arrive(observers);
             match step {
                 // What the user did where threads could not go on may have set them going.
-                Step::Trapped(_) | Step::Stuck(_) | Step::Livelocked(_) if self.now.inputs > applied && !paused => {}
-                Step::Trapped(_) | Step::Stuck(_) | Step::Livelocked(_) if self.now.inputs > applied => return Halted::Paused,
-                Step::Budget if paused => return Halted::Paused,
+                Step::Trapped(_) | Step::Deadlock(_) | Step::Livelocked(_) if self.now.inputs > applied && !paused => {}
+                Step::Trapped(_) | Step::Deadlock(_) | Step::Livelocked(_) if self.now.inputs > applied => return LeaveReason::Paused,
+                Step::Budget if paused => return LeaveReason::Paused,
                 Step::Budget => {}
-                Step::Paused => return Halted::Paused,
-                Step::Done => return Halted::Done,
-                Step::Trapped(trap) => return self.faulted(|blame, _| blame.trap(&trap)),
-                Step::Stuck(stuck) => return self.faulted(|blame, _| blame.deadlock(&stuck)),
+                Step::Paused => return LeaveReason::Paused,
+                Step::Done => return LeaveReason::Done,
+                Step::Trapped(trap) => return self.faulted(|fault_context, _| fault_context.trap(&trap)),
+                Step::Deadlock(deadlock) => return self.faulted(|fault_context, _| fault_context.deadlock(&deadlock)),
                 Step::OverLimit(footprint) => {
                     let limit = self.options.memory_limit;
-                    return self.faulted(|blame, _| blame.over_limit(footprint, limit));
+                    return self.faulted(|fault_context, _| fault_context.over_limit(footprint, limit));
                 }
-                Step::Livelocked(stuck) => return self.faulted(|blame, _| blame.livelock(&stuck)),
+                Step::Livelocked(deadlock) => return self.faulted(|fault_context, _| fault_context.livelock(&deadlock)),
             }
             if let Some(limit) = self.options.step_limit.filter(|limit| self.time() - self.machine().start() >= *limit) {
-                return self.faulted(|blame, machine| blame.unfinished(machine, limit));
+                return self.faulted(|fault_context, machine| fault_context.unfinished(machine, limit));
             }
         }
     }
 
-    fn conclude(&mut self, halted: Halted) -> Ran {
+    fn conclude(&mut self, halted: LeaveReason) -> Ran {
         match halted {
-            Halted::Reached => Ran::Reached,
-            Halted::Paused => Ran::Paused,
-            Halted::Done if self.begin_next_launch() => Ran::Launched,
-            Halted::Done => Ran::Ended,
-            Halted::Faulted(fault) => {
+            LeaveReason::Reached => Ran::Reached,
+            LeaveReason::Paused => Ran::Paused,
+            LeaveReason::Done if self.begin_next_launch() => Ran::Launched,
+            LeaveReason::Done => Ran::Ended,
+            LeaveReason::Faulted(fault) => {
                 self.end.get_or_insert(End::Fault(fault));
                 Ran::Ended
             }
         }
     }
 
-    fn faulted(&self, fault: impl FnOnce(&Blame<'_>, &Machine) -> Fault) -> Halted {
-        match self.job().blame(self.now.launch) {
-            Some(blame) => Halted::Faulted(Box::new(fault(&blame, &self.now.machine))),
-            None => Halted::Done,
+    fn faulted(&self, fault: impl FnOnce(&FaultContext<'_>, &Machine) -> Fault) -> LeaveReason {
+        match self.job().fault_context(self.now.launch) {
+            Some(fault_context) => LeaveReason::Faulted(Box::new(fault(&fault_context, &self.now.machine))),
+            None => LeaveReason::Done,
         }
     }
 
     fn job(&self) -> Job<'_> {
-        Job { program: &self.program, case: &self.case, options: &self.options, account: Account::RunsAndWrites }
+        Job { program: &self.program, case: &self.case, options: &self.options, instrumentation: Instrumentation::RunsAndWrites }
     }
 
     /// Which checkers watch.
     pub fn checks(&self) -> Checks {
-        self.checking.as_ref().map_or(Checks::NONE, Checking::checks)
+        self.checker_cursor.as_ref().map_or(Checks::NONE, CheckerCursor::checks)
     }
 
     /// Lets these checkers watch instead of those that do. They have seen nothing yet.
     pub fn set_checks(&mut self, checks: Checks) {
-        self.checking = checking_of(&self.program, checks);
+        self.checker_cursor = checking_of(&self.program, checks);
     }
 
     /// What the checkers have found, and for each finding the time of the instruction at which it was noticed.
     pub fn findings(&self) -> impl Iterator<Item = (&Finding, Tick)> {
-        self.checking.iter().flat_map(Checking::findings)
+        self.checker_cursor.iter().flat_map(CheckerCursor::findings)
     }
 
     /// Whether the checkers have not seen all that was executed.
     pub fn is_unchecked(&self) -> bool {
-        let unseen = |checking: &Checking| checking.seen() < self.recorded || self.end.is_some() && !checking.has_ended();
-        self.checking.as_ref().is_some_and(unseen)
+        let unseen =
+            |checker_cursor: &CheckerCursor| checker_cursor.seen() < self.recorded || self.end.is_some() && !checker_cursor.has_ended();
+        self.checker_cursor.as_ref().is_some_and(unseen)
     }
 
     /// Goes to where the checkers have looked to.
     pub fn go_where_checked(&mut self) {
-        let Some(seen) = self.checking.as_ref().map(Checking::seen) else { return };
+        let Some(seen) = self.checker_cursor.as_ref().map(CheckerCursor::seen) else { return };
         self.approach(seen.1);
         if self.position() < seen {
-            self.run(seen.1, &mut Unobserved);
+            self.run(seen.1, &mut NullObserver);
         }
         if self.position() != seen {
             self.set_checks(self.checks());
@@ -314,7 +315,7 @@ impl Timeline {
     pub fn check_on(&mut self, ticks: u64) {
         let until = self.time().saturating_add(ticks);
         let is_last = self.now.launch == self.recorded.0 && self.end.is_none();
-        self.run_checked(if is_last { until.min(self.recorded.1) } else { until }, &mut Unobserved, false);
+        self.run_checked(if is_last { until.min(self.recorded.1) } else { until }, &mut NullObserver, false);
     }
 
     /// Executes the time from `from` to `until` once more for an observer, and the time from the snapshot before it; the present stays
@@ -324,8 +325,8 @@ impl Timeline {
         while past.launch == self.now.launch {
             let now = past.time();
             while let Some(input) = self.inputs.at(now, past.inputs) {
-                input.apply(&mut past.machine, &mut Unobserved);
-                past.machine.settle(&mut Unobserved);
+                input.apply(&mut past.machine, &mut NullObserver);
+                past.machine.canonicalize(&mut NullObserver);
                 past.inputs += 1;
             }
             if now >= until {
@@ -337,10 +338,10 @@ impl Timeline {
             assert!(past.time() <= stop, "a replay to {stop} has come to {}", past.time());
             match step {
                 Step::Budget => {}
-                Step::Trapped(_) | Step::Stuck(_) | Step::Livelocked(_) if self.inputs.at(past.time(), past.inputs).is_some() => {}
-                Step::Trapped(_) | Step::Stuck(_) | Step::Livelocked(_) | Step::OverLimit(_) | Step::Paused | Step::Done => return,
+                Step::Trapped(_) | Step::Deadlock(_) | Step::Livelocked(_) if self.inputs.at(past.time(), past.inputs).is_some() => {}
+                Step::Trapped(_) | Step::Deadlock(_) | Step::Livelocked(_) | Step::OverLimit(_) | Step::Paused | Step::Done => return,
             }
-            past.machine.settle(observer);
+            past.machine.canonicalize(observer);
         }
     }
 
@@ -358,16 +359,17 @@ impl Timeline {
     pub fn input(&mut self, input: Input) -> bool {
         let (position, now) = (self.position(), self.time());
         let mut machine = self.now.machine.clone();
-        let watching = self.checking.as_mut().filter(|checking| checking.seen() == position && !checking.has_ended());
-        let mut nobody = Unobserved;
-        let mut audience = match watching {
-            Some(checking) => Audience::with(&mut nobody, checking, now, false),
-            None => Audience::of(&mut nobody),
+        let watching =
+            self.checker_cursor.as_mut().filter(|checker_cursor| checker_cursor.seen() == position && !checker_cursor.has_ended());
+        let mut nobody = NullObserver;
+        let mut observers = match watching {
+            Some(checker_cursor) => ObserverChain::with(&mut nobody, checker_cursor, now, false),
+            None => ObserverChain::of(&mut nobody),
         };
-        if !audience.apply(&input, &mut machine) {
+        if !observers.apply(&input, &mut machine) {
             return false;
         }
-        machine.settle(&mut Unobserved);
+        machine.canonicalize(&mut NullObserver);
         assert_eq!(machine.tick(), now, "an input takes no time");
         self.inputs.truncate(self.now.inputs);
         self.inputs.push(now, input);
@@ -376,7 +378,7 @@ impl Timeline {
         self.snapshots.keep(&self.now);
         self.recorded = position;
         self.end = None;
-        if self.checking.as_ref().is_some_and(|checking| checking.seen() > position || checking.has_ended()) {
+        if self.checker_cursor.as_ref().is_some_and(|checker_cursor| checker_cursor.seen() > position || checker_cursor.has_ended()) {
             self.set_checks(self.checks());
         }
         assert_eq!(self.inputs.all().len(), self.now.inputs, "the input is the last one");
@@ -393,12 +395,12 @@ impl Timeline {
     }
 
     /// Settles, applies the inputs of the present time, and keeps a snapshot if one is due. True if the audience asks for a pause.
-    fn arrive(&mut self, audience: &mut Audience<'_>) -> bool {
+    fn arrive(&mut self, observers: &mut ObserverChain<'_>) -> bool {
         let now = self.time();
-        let paused = self.now.machine.settle(audience);
+        let paused = self.now.machine.canonicalize(observers);
         while let Some(input) = self.inputs.at(now, self.now.inputs) {
-            audience.apply(input, &mut self.now.machine);
-            self.now.machine.settle(&mut Unobserved);
+            observers.apply(input, &mut self.now.machine);
+            self.now.machine.canonicalize(&mut NullObserver);
             self.now.inputs += 1;
         }
         self.recorded = self.recorded.max((self.now.launch, now));
@@ -411,28 +413,28 @@ impl Timeline {
 
     /// Starts the next launch where the last one has ended; false if there is none, or it cannot be started.
     fn begin_next_launch(&mut self) -> bool {
-        let job = Job { program: &self.program, case: &self.case, options: &self.options, account: Account::RunsAndWrites };
-        let Some(blame) = job.blame(self.now.launch + 1) else {
+        let job = Job { program: &self.program, case: &self.case, options: &self.options, instrumentation: Instrumentation::RunsAndWrites };
+        let Some(fault_context) = job.fault_context(self.now.launch + 1) else {
             self.end = Some(End::Done);
             return false;
         };
         let device = self.now.machine.clone().into_device();
-        match job.prepare(&blame, device, self.now.time(), &mut self.addresses) {
+        match job.prepare(&fault_context, device, self.now.time(), &mut self.addresses) {
             Ok(Ok(mut machine)) => {
-                machine.settle(&mut Unobserved);
+                machine.canonicalize(&mut NullObserver);
                 assert_eq!(machine.tick(), self.now.time(), "a launch begins where the one before has ended");
                 self.now = Snapshot { machine, launch: self.now.launch + 1, inputs: self.now.inputs };
                 self.snapshots.keep(&self.now);
                 self.recorded = self.recorded.max(self.position());
                 return true;
             }
-            Ok(Err(Refused { fault, .. })) => self.end = Some(End::Fault(fault)),
+            Ok(Err(RejectedLaunch { fault, .. })) => self.end = Some(End::Fault(fault)),
             Err(error) => self.end = Some(End::Broken(error.to_string())),
         }
         false
     }
 }
 
-fn checking_of(program: &Arc<Program>, checks: Checks) -> Option<Checking> {
-    (checks != Checks::NONE).then(|| Checking::new(program, checks))
+fn checking_of(program: &Arc<Program>, checks: Checks) -> Option<CheckerCursor> {
+    (checks != Checks::NONE).then(|| CheckerCursor::new(program, checks))
 }

@@ -200,11 +200,11 @@ fn compare_buffers(
     for (index, buffer) in case.buffers.iter().enumerate() {
         let Some(address) = run.addresses.get(index) else { continue };
         let (first, count) = compare_buffer(device, *address, buffer, exact)?;
-        let untold = count - first.len() as u64;
+        let unreported = count - first.len() as u64;
         wrong.extend(first.into_iter().map(|mismatch| (index, buffer, mismatch)));
-        if untold > 0 {
+        if unreported > 0 {
             let elements = buffer.bytes / u64::from(buffer.element.bytes());
-            more.push((index, Failure::MoreMismatches { buffer: buffer.name.clone(), more: untold, elements }));
+            more.push((index, Failure::MoreMismatches { buffer: buffer.name.clone(), more: unreported, elements }));
         }
     }
     if wrong.is_empty() {
@@ -215,8 +215,8 @@ fn compare_buffers(
         (run.addresses[*index] + mismatch.index * size, size)
     };
     let writers = last_writers(program, case, options, &wrong.iter().map(range).collect::<Vec<_>>())?;
-    let told = wrong.iter().zip(writers).map(|((index, buffer, mismatch), writer)| (*index, failure(buffer, mismatch, writer)));
-    let mut all: Vec<(usize, Failure)> = told.chain(more).collect();
+    let described = wrong.iter().zip(writers).map(|((index, buffer, mismatch), writer)| (*index, failure(buffer, mismatch, writer)));
+    let mut all: Vec<(usize, Failure)> = described.chain(more).collect();
     all.sort_by_key(|(index, _)| *index);
     Ok(all.into_iter().map(|(_, failure)| failure).collect())
 }

@@ -9,7 +9,9 @@ use crate::debug::run::Runner;
 use crate::debug::site::source_lines;
 use crate::isa::Space;
 use crate::launch::Case;
-use crate::machine::{AccessKind, Account, CopyStage, Event, EventKind, EventMask, Home, Observer, Place, Tick, thread_index};
+use crate::machine::{
+    AccessKind, CopyStage, Event, EventKind, EventMask, Instrumentation, MemoryOwner, Observer, Place, Tick, thread_index,
+};
 use crate::program::{Pc, Program};
 
 /// The last thread that wrote to a place.
@@ -40,22 +42,22 @@ pub(in crate::debug) fn last_writers(
     ranges: &[(u64, u64)],
 ) -> Result<Vec<Option<Writer>>, RunError> {
     let mut watch = Watch { ranges, launch: 0, last: vec![None; ranges.len()] };
-    let mut runner = Runner::new(Job { program, case, options, account: Account::Nothing });
+    let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Nothing });
     while runner.run_next(|machine, course| course.run(machine, &mut watch))? {
         watch.launch += 1;
     }
-    let writer = |(launch, touch): (usize, Touch)| {
+    let writer = |(launch, last_write): (usize, LastWrite)| {
         let planned = case.launches.get(launch)?;
         let kernel = program.functions[planned.kernel.index()].name.to_string();
-        let thread = thread_index(planned.block, touch.warp, touch.lane);
+        let thread = thread_index(planned.block, last_write.warp, last_write.lane);
         let launch = Some(launch).filter(|_| case.launches.len() > 1);
-        Some(Writer { kernel, launch, block: touch.block, thread, place: place(program, touch.pc), time: touch.time })
+        Some(Writer { kernel, launch, block: last_write.block, thread, place: place(program, last_write.pc), time: last_write.time })
     };
     Ok(watch.last.into_iter().map(|last| last.and_then(writer)).collect())
 }
 
 #[derive(Clone, Copy)]
-struct Touch {
+struct LastWrite {
     pc: Pc,
     time: Tick,
     block: [u32; 3],
@@ -67,7 +69,7 @@ struct Watch<'a> {
     ranges: &'a [(u64, u64)],
     /// The launch that runs.
     launch: usize,
-    last: Vec<Option<(usize, Touch)>>,
+    last: Vec<Option<(usize, LastWrite)>>,
 }
 
 impl Observer for Watch<'_> {
@@ -86,7 +88,7 @@ impl Observer for Watch<'_> {
             Event::Copy(event) if event.stage == CopyStage::Ended => {
                 let lane = event.lanes.first();
                 event.copy.work.writes(event.lanes, |to, bytes| {
-                    if to.home == Home::Global {
+                    if to.owner == MemoryOwner::Global {
                         self.written(to.address, bytes, &event.copy.issued, lane);
                     }
                 });
@@ -102,8 +104,8 @@ impl Watch<'_> {
     fn written(&mut self, address: u64, bytes: u64, place: &Place, lane: usize) {
         let end = address.saturating_add(bytes);
         for (_, last) in self.ranges.iter().zip(&mut self.last).filter(|(range, _)| address < range.0 + range.1 && range.0 < end) {
-            let touch = Touch { pc: place.pc, time: place.tick, block: place.block, warp: place.warp, lane: lane as u32 };
-            *last = Some((self.launch, touch));
+            let last_write = LastWrite { pc: place.pc, time: place.tick, block: place.block, warp: place.warp, lane: lane as u32 };
+            *last = Some((self.launch, last_write));
         }
     }
 }

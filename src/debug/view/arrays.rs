@@ -1,6 +1,6 @@
 //! `type`: what arrays are taken for, and why.
 
-use crate::debug::arrays::{Doubt, Known, id_of, is_of_bytes, type_words, why};
+use crate::debug::arrays::{Known, UntypedReason, id_of, is_of_bytes, type_words, why};
 use crate::debug::names::scope;
 use crate::debug::scene::Scene;
 use crate::isa::Space;
@@ -20,8 +20,8 @@ pub enum Origin {
 /// Where the type of `variable` is from.
 pub fn origin(scene: &Scene<'_>, variable: &Variable) -> Origin {
     let program = scene.program();
-    let Some((usage, id)) = scene.usage.zip(id_of(program, variable)) else { return Origin::Declared };
-    match (usage.arrays.chosen(id), usage.arrays.known(program, id)) {
+    let Some((inferred, id)) = scene.inferred.zip(id_of(program, variable)) else { return Origin::Declared };
+    match (inferred.arrays.chosen(id), inferred.arrays.known(program, id)) {
         (Some(_), _) => Origin::User,
         (None, Some(Known::Typed(_))) => Origin::Accesses,
         (None, Some(Known::Bytes(_)) | None) => Origin::Declared,
@@ -47,9 +47,10 @@ pub fn array_type(scene: &Scene<'_>, id: VarId) -> ArrayTypeRow {
 /// Every array that is declared by the byte, strings that no code accesses left out, and every variable whose type the user has given.
 pub fn array_types(scene: &Scene<'_>) -> Vec<ArrayTypeRow> {
     let program = scene.program();
-    let known = |variable: &Variable| scene.usage.zip(id_of(program, variable)).and_then(|(usage, id)| usage.arrays.known(program, id));
+    let known =
+        |variable: &Variable| scene.inferred.zip(id_of(program, variable)).and_then(|(inferred, id)| inferred.arrays.known(program, id));
     let is_text = |variable: &Variable| {
-        let is_accessed = !matches!(known(variable), Some(Known::Bytes(Doubt::Unused | Doubt::Escapes(_))));
+        let is_accessed = !matches!(known(variable), Some(Known::Bytes(UntypedReason::Unused | UntypedReason::Escapes(_))));
         variable.align <= 1 && !is_accessed
     };
     let wanted = |variable: &&Variable| is_of_bytes(variable) && !is_text(variable) || origin(scene, variable) == Origin::User;
@@ -66,7 +67,7 @@ fn row(scene: &Scene<'_>, variable: &Variable) -> ArrayTypeRow {
     let program = scene.program();
     let is_open = variable.bytes == 0 && variable.location.space == Space::Shared;
     let (ty, shape) = scope::variable_type(scene, variable);
-    let known = scene.usage.zip(id_of(program, variable)).and_then(|(usage, id)| usage.arrays.known(program, id));
+    let known = scene.inferred.zip(id_of(program, variable)).and_then(|(inferred, id)| inferred.arrays.known(program, id));
     let extents: &[u64] = if is_open { &[] } else { &variable.shape };
     let declared = format!(".align {} .{}", variable.align, type_words(variable.ty, extents, is_open));
     let why = match (origin(scene, variable), known) {

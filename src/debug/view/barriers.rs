@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::CodePlace;
-use super::standing::ThreadSet;
+use super::location::ThreadSet;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::{Scene, SceneError};
 use crate::machine::{Barrier, Block, GroupState, LaneMask};

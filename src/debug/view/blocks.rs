@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::standing::{State, standings};
+use super::location::{State, lane_locations};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
 
@@ -88,8 +88,8 @@ fn add(spans: &mut Vec<Span>, blocks: std::ops::Range<u64>, condition: Condition
 fn condition(scene: &Scene<'_>, block: [u32; 3]) -> Condition {
     let filter = ThreadFilter { block: Some(block), warp: None, lanes: None };
     let mut counts: Vec<(State, u64)> = Vec::new();
-    for standing in standings(scene, &filter) {
-        let (state, threads) = (standing.state.without_lanes(), u64::from(standing.lanes.count()));
+    for location in lane_locations(scene, &filter) {
+        let (state, threads) = (location.state.without_lanes(), u64::from(location.lanes.count()));
         match counts.iter_mut().find(|(other, _)| *other == state) {
             Some((_, count)) => *count += threads,
             None => counts.push((state, threads)),

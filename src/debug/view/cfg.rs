@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::divergence::{Divergence, divergence};
-use super::standing::{Standing, standings};
-use crate::cfg::{BlockId, ControlFlow, meetings};
+use super::location::{LaneLocation, lane_locations};
+use crate::cfg::{BlockId, ControlFlow, reconvergences};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
 use crate::machine::{Coverage, DivergencePolicy, LaneMask, Tally};
@@ -31,7 +31,7 @@ pub struct BlockView {
     /// Blocks that control can go to, by index.
     pub successors: Vec<usize>,
     /// The block where lanes that part here meet again, by index; only of blocks with several ways out.
-    pub meeting: Option<usize>,
+    pub reconvergence: Option<usize>,
     /// Whether ways that part at another block meet again here.
     pub joins: bool,
     /// If the groups of the focused warp will stand together again here: lanes of each, the one that runs next first.
@@ -64,12 +64,12 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
     let program = scene.program();
     let flow = ControlFlow::new(program, function);
     let tally = scene.machine.coverage().map(Coverage::tally);
-    let places = Places::new(program, function, &flow, standings(scene, &ThreadFilter::of_block(&scene.focus)));
-    let meeting = meeting_blocks(scene, function, &flow);
+    let places = Places::new(program, function, &flow, lane_locations(scene, &ThreadFilter::of_block(&scene.focus)));
+    let reconvergence = reconvergence_blocks(scene, function, &flow);
     let view = |(id, code): (BlockId, std::ops::Range<u32>)| {
-        let here = &places.standings[id.index()];
-        let own = here.iter().filter(|standing| standing.warp == scene.focus.warp);
-        let lanes = own.fold(LaneMask::NONE, |mask, standing| mask | standing.lanes);
+        let here = &places.lane_locations[id.index()];
+        let own = here.iter().filter(|location| location.warp == scene.focus.warp);
+        let lanes = own.fold(LaneMask::NONE, |mask, location| mask | location.lanes);
         let successors = flow.successors(id);
         BlockView {
             name: places.name(id, &code),
@@ -77,11 +77,11 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
             successors: successors.iter().map(|block| block.index()).collect(),
             joins: false,
             meets: Vec::new(),
-            meeting: meeting[id.index()].filter(|_| successors.len() > 1).map(BlockId::index),
+            reconvergence: reconvergence[id.index()].filter(|_| successors.len() > 1).map(BlockId::index),
             loop_depth: places.depths[id.index()],
             loop_header: places.headers.contains(&id),
             lanes,
-            threads: here.iter().map(|standing| standing.lanes.count()).sum(),
+            threads: here.iter().map(|location| location.lanes.count()).sum(),
             focused: scene.is_focused(lanes),
             counts: tally.as_ref().map(|tally| counts(program, tally, &flow, id)),
             code,
@@ -96,16 +96,16 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
 }
 
 /// By block: where lanes that part at its end meet again.
-fn meeting_blocks(scene: &Scene<'_>, function: FuncId, flow: &ControlFlow) -> Vec<Option<BlockId>> {
+fn reconvergence_blocks(scene: &Scene<'_>, function: FuncId, flow: &ControlFlow) -> Vec<Option<BlockId>> {
     let program = scene.program();
     let config = scene.machine.config();
     match config.divergence {
         DivergencePolicy::Independent => flow.blocks().map(|(id, _)| flow.ipdom(id)).collect(),
         DivergencePolicy::Stack if function != config.kernel && program.functions[function.index()].is_kernel => {
-            meetings(program, function).into_iter().map(|places| places.last().copied()).collect()
+            reconvergences(program, function).into_iter().map(|places| places.last().copied()).collect()
         }
         DivergencePolicy::Stack => {
-            let last = |code: std::ops::Range<u32>| scene.machine.meetings_noted_at(Pc(code.end.saturating_sub(1))).last().copied();
+            let last = |code: std::ops::Range<u32>| scene.machine.reconvergences_noted_at(Pc(code.end.saturating_sub(1))).last().copied();
             flow.blocks().map(|(_, code)| flow.block_of(last(code)?)).collect()
         }
     }
@@ -121,12 +121,12 @@ fn counts(program: &Program, tally: &Tally<'_>, flow: &ControlFlow, block: Block
 /// Marks blocks where ways meet, and the one where the groups of the focused warp will.
 fn mark_joins(scene: &Scene<'_>, blocks: &mut [BlockView]) {
     for block in 0..blocks.len() {
-        let meeting = blocks.get(block).and_then(|block| block.meeting);
-        if let Some(block) = meeting.and_then(|block| blocks.get_mut(block)) {
+        let reconvergence = blocks.get(block).and_then(|block| block.reconvergence);
+        if let Some(block) = reconvergence.and_then(|block| blocks.get_mut(block)) {
             block.joins = true;
         }
     }
-    let Ok(Divergence { meeting: Some(pc), groups, .. }) = divergence(scene) else { return };
+    let Ok(Divergence { reconvergence: Some(pc), groups, .. }) = divergence(scene) else { return };
     if let Some(block) = blocks.iter_mut().find(|block| block.code.contains(&pc.0)) {
         block.meets = groups.iter().map(|group| group.lanes.count()).collect();
     }
@@ -143,27 +143,27 @@ struct Places<'a> {
     /// Blocks at which a loop is entered.
     headers: BTreeSet<BlockId>,
     /// Groups of lanes that stand in each block.
-    standings: Vec<Vec<Standing>>,
+    lane_locations: Vec<Vec<LaneLocation>>,
 }
 
 impl<'a> Places<'a> {
-    fn new(program: &'a Program, function: FuncId, flow: &ControlFlow, groups: Vec<Standing>) -> Self {
+    fn new(program: &'a Program, function: FuncId, flow: &ControlFlow, groups: Vec<LaneLocation>) -> Self {
         let function = &program.functions[function.index()];
         let mut labels = BTreeMap::new();
         function.labels.iter().for_each(|(label, pc)| {
             labels.entry(pc.0).or_insert(&**label);
         });
         let count = flow.blocks().count();
-        let (mut depths, mut standings) = (vec![0; count], vec![Vec::new(); count]);
+        let (mut depths, mut lane_locations) = (vec![0; count], vec![Vec::new(); count]);
         for each in flow.loops() {
             each.blocks.iter().for_each(|block| depths[block.index()] = each.depth.max(depths[block.index()]));
         }
         for group in groups {
             if let Some(block) = flow.block_of(group.pc) {
-                standings[block.index()].push(group);
+                lane_locations[block.index()].push(group);
             }
         }
-        Self { entry: function.code.start, labels, depths, headers: flow.loops().iter().map(|each| each.header).collect(), standings }
+        Self { entry: function.code.start, labels, depths, headers: flow.loops().iter().map(|each| each.header).collect(), lane_locations }
     }
 
     /// The label of a block, or a name for one that has none.
@@ -203,8 +203,8 @@ impl CfgView {
                 taken: ways.iter().filter_map(|way| counts.taken.get(*way).copied()).collect(),
             });
             let successors = ways.iter().filter_map(|way| index_of.get(&block.successors[*way]).copied()).collect();
-            let meeting = block.meeting.and_then(|meeting| index_of.get(&meeting).copied());
-            BlockView { successors, meeting, counts, ..block.clone() }
+            let reconvergence = block.reconvergence.and_then(|reconvergence| index_of.get(&reconvergence).copied());
+            BlockView { successors, reconvergence, counts, ..block.clone() }
         };
         Self { function: self.function.clone(), blocks: near.iter().map(|block| renumber(&self.blocks[*block])).collect() }
     }

@@ -9,7 +9,7 @@ use crate::debug::names::place as names;
 use crate::debug::roles::NamedWarps;
 use crate::debug::scene::Scene;
 use crate::isa::Space;
-use crate::machine::{AsyncCopy, Block, Destination, Ends, GroupState, Home, LaneGroup, LaneMask, Tick, Warp, Work};
+use crate::machine::{AsyncCopy, Block, CopyCompletion, CopyKind, Destination, GroupState, LaneGroup, LaneMask, MemoryOwner, Tick, Warp};
 use crate::program::{AsyncOp, Op};
 
 /// Copies listed at most.
@@ -175,7 +175,7 @@ pub fn copies(scene: &Scene<'_>, filter: &ThreadFilter) -> InFlight {
 fn issued_by<'a>(scene: &Scene<'a>, filter: &ThreadFilter) -> Vec<&'a AsyncCopy> {
     let block = filter.block.unwrap_or(scene.focus.block);
     let is_whole = filter.warp.is_none() && filter.lanes.is_none();
-    let reaches = |copy: &AsyncCopy| copy.work.homes().any(|home| matches!(home, Home::Block { index, .. } if index == block));
+    let reaches = |copy: &AsyncCopy| copy.work.owners().any(|owner| matches!(owner, MemoryOwner::Block { index, .. } if index == block));
     let wanted = |copy: &&AsyncCopy| match copy.issued.block == block {
         true => filter.lanes_of(block, copy.issued.warp).meets(copy.lanes),
         false => is_whole && reaches(copy),
@@ -201,35 +201,35 @@ fn row(scene: &Scene<'_>, copy: &AsyncCopy) -> FlightRow {
 }
 
 fn kind(copy: &AsyncCopy) -> FlightKind {
-    let side = |home: Home| match home {
-        Home::Global => CopySide::Global,
-        Home::Block { index, .. } if index == copy.issued.block => CopySide::Shared,
-        Home::Block { .. } => CopySide::Peer,
+    let side = |owner: MemoryOwner| match owner {
+        MemoryOwner::Global => CopySide::Global,
+        MemoryOwner::Block { index, .. } if index == copy.issued.block => CopySide::Shared,
+        MemoryOwner::Block { .. } => CopySide::Peer,
     };
     let read = copy.read;
     match &copy.work {
-        Work::Lanes(_) => FlightKind::Lanes,
-        Work::Block { from, to, reduction, .. } => {
-            FlightKind::Bulk { tensor: false, reduces: reduction.is_some(), from: side(from.home), to: side(to.home), read }
+        CopyKind::Lanes(_) => FlightKind::Lanes,
+        CopyKind::Block { from, to, reduction, .. } => {
+            FlightKind::Bulk { tensor: false, reduces: reduction.is_some(), from: side(from.owner), to: side(to.owner), read }
         }
-        Work::Box(tensor) => {
+        CopyKind::Box(tensor) => {
             let mut loads = false;
-            tensor.writes(|to, _| loads |= to.home != Home::Global);
-            let (from, to) = if loads { (CopySide::Global, side(tensor.home)) } else { (CopySide::Shared, CopySide::Global) };
+            tensor.writes(|to, _| loads |= to.owner != MemoryOwner::Global);
+            let (from, to) = if loads { (CopySide::Global, side(tensor.owner)) } else { (CopySide::Shared, CopySide::Global) };
             FlightKind::Bulk { tensor: true, reduces: !tensor.replaces(), from, to, read }
         }
-        Work::Store { reduction, .. } => FlightKind::Store { reduces: reduction.is_some() },
-        Work::Arrival => FlightKind::Arrival,
+        CopyKind::Store { reduction, .. } => FlightKind::Store { reduces: reduction.is_some() },
+        CopyKind::Arrival => FlightKind::Arrival,
     }
 }
 
 fn bytes(copy: &AsyncCopy) -> FlightBytes {
     match &copy.work {
-        Work::Lanes(copies) => FlightBytes::PerLane { lanes: copy.lanes.count(), bytes: copies.bytes },
-        Work::Block { bytes, .. } => FlightBytes::All(u64::from(*bytes)),
-        Work::Box(tensor) => FlightBytes::All(tensor.shape.bytes()),
-        Work::Store { bytes, .. } => FlightBytes::Store(bytes.len() as u64),
-        Work::Arrival => FlightBytes::None,
+        CopyKind::Lanes(copies) => FlightBytes::PerLane { lanes: copy.lanes.count(), bytes: copies.bytes },
+        CopyKind::Block { bytes, .. } => FlightBytes::All(u64::from(*bytes)),
+        CopyKind::Box(tensor) => FlightBytes::All(tensor.shape.bytes()),
+        CopyKind::Store { bytes, .. } => FlightBytes::Store(bytes.len() as u64),
+        CopyKind::Arrival => FlightBytes::None,
     }
 }
 
@@ -238,18 +238,18 @@ type Visit<'v> = &'v mut dyn FnMut(Destination, u64);
 
 /// Where the ranges start: of those that touch, the first.
 fn range(scene: &Scene<'_>, show: impl FnOnce(Visit<'_>)) -> Vec<PlaceRange> {
-    let mut ranges: Vec<(Home, u64, u64)> = Vec::new();
-    show(&mut |at, bytes| ranges.push((at.home, at.address, bytes)));
+    let mut ranges: Vec<(MemoryOwner, u64, u64)> = Vec::new();
+    show(&mut |at, bytes| ranges.push((at.owner, at.address, bytes)));
     ranges.retain(|(_, _, bytes)| *bytes > 0);
     ranges.sort_by_key(|(_, address, _)| *address);
-    let (Some((home, start, _)), Some((_, last, _))) = (ranges.first(), ranges.last()) else { return Vec::new() };
+    let (Some((owner, start, _)), Some((_, last, _))) = (ranges.first(), ranges.last()) else { return Vec::new() };
     let in_a_row = ranges.windows(2).all(|pair| pair[0].1.saturating_add(pair[0].2) == pair[1].1);
-    let name = |address: u64| place_of(scene, *home, address);
+    let name = |address: u64| place_of(scene, *owner, address);
     vec![PlaceRange { first: name(*start), last: (!in_a_row).then(|| name(*last)) }]
 }
 
-fn place_of(scene: &Scene<'_>, home: Home, address: u64) -> String {
-    let Home::Block { slot, index } = home else { return names::place(scene, Space::Global, address) };
+fn place_of(scene: &Scene<'_>, owner: MemoryOwner, address: u64) -> String {
+    let MemoryOwner::Block { slot, index } = owner else { return names::place(scene, Space::Global, address) };
     let name = names::place(scene, Space::Shared, address);
     if index == scene.focus.block { name } else { format!("{name} of rank {}", scene.machine.rank_in_cluster(slot)) }
 }
@@ -257,8 +257,8 @@ fn place_of(scene: &Scene<'_>, home: Home, address: u64) -> String {
 /// What will say that a copy has ended.
 fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> FlightEnd {
     match copy.ends {
-        Ends::Mbarrier { home, address, .. } => FlightEnd::Mbarrier { name: name_at(scene, home, address), arrival: None },
-        Ends::Group { bulk, number } => {
+        CopyCompletion::Mbarrier { owner, address, .. } => FlightEnd::Mbarrier { name: name_at(scene, owner, address), arrival: None },
+        CopyCompletion::Group { bulk, number } => {
             if let Some((arrival, name)) = arrival_behind(scene, copy) {
                 return FlightEnd::Mbarrier { name, arrival: Some(arrival) };
             }
@@ -272,9 +272,9 @@ fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> FlightEnd {
 /// The arrival in flight that waits for a `cp.async`: its number, and the mbarrier that it arrives at.
 fn arrival_behind(scene: &Scene<'_>, copy: &AsyncCopy) -> Option<(u64, String)> {
     let mut later = scene.machine.in_flight().copies_of(copy.by.number, copy.issued.warp).filter(|other| other.id > copy.id);
-    let arrival = later.find(|other| matches!(other.work, Work::Arrival) && other.lanes.meets(copy.lanes))?;
+    let arrival = later.find(|other| matches!(other.work, CopyKind::Arrival) && other.lanes.meets(copy.lanes))?;
     match (&copy.work, arrival.ends) {
-        (Work::Lanes(_), Ends::Mbarrier { home, address, .. }) => Some((arrival.id, name_at(scene, home, address))),
+        (CopyKind::Lanes(_), CopyCompletion::Mbarrier { owner, address, .. }) => Some((arrival.id, name_at(scene, owner, address))),
         _ => None,
     }
 }
@@ -347,7 +347,7 @@ fn groups(scene: &Scene<'_>, block: &Block, filter: &ThreadFilter) -> Vec<WarpGr
 fn groups_of(scene: &Scene<'_>, block: &Block, warp: &Warp, number: u32) -> Vec<AsyncGroup> {
     let mut groups: Vec<AsyncGroup> = wgmmas::groups(scene, (block.number, number), warp);
     for copy in scene.machine.in_flight().copies_of(block.number, number) {
-        let Ends::Group { bulk, number } = copy.ends else { continue };
+        let CopyCompletion::Group { bulk, number } = copy.ends else { continue };
         let open = copy.lanes.iter().any(|lane| warp.copy_groups.committed(bulk)[lane] == number);
         let awaited = warp.groups.iter().any(|group| awaits(scene, warp, group, (bulk, number, copy.lanes)));
         let kind = GroupKind::of_copies(bulk);
@@ -377,11 +377,11 @@ fn awaits(scene: &Scene<'_>, warp: &Warp, group: &LaneGroup, (of_bulk, number, l
 /// What must be said of bytes that are shown: that copies in flight will write them.
 pub fn in_flight(scene: &Scene<'_>, space: Space, address: u64, bytes: u64) -> Option<String> {
     let found = crate::debug::memory::locate(scene, space, address, bytes).ok()?;
-    let home = match found.space {
-        Space::Global => Home::Global,
+    let owner = match found.space {
+        Space::Global => MemoryOwner::Global,
         Space::Shared => {
             let block = scene.machine.block(found.owner.block)?;
-            Home::Block { slot: scene.machine.slot_of(block)?, index: block.index }
+            MemoryOwner::Block { slot: scene.machine.slot_of(block)?, index: block.index }
         }
         _ => return None,
     };
@@ -389,7 +389,7 @@ pub fn in_flight(scene: &Scene<'_>, space: Space, address: u64, bytes: u64) -> O
     let meets = |copy: &AsyncCopy| {
         let mut meets = false;
         copy.work.writes(copy.lanes, |to, bytes| {
-            meets |= to.home == home && to.address < end && found.address < to.address.saturating_add(bytes);
+            meets |= to.owner == owner && to.address < end && found.address < to.address.saturating_add(bytes);
         });
         meets
     };

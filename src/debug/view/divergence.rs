@@ -1,7 +1,7 @@
 //! `info divergence`: the groups of lanes of a warp, where each stands, and where they will meet again.
 
+use super::location::{State, lane_locations};
 use super::place;
-use super::standing::{State, standings};
 use crate::cfg::{BlockId, ControlFlow};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::{Frame, Scene, SceneError};
@@ -18,9 +18,9 @@ pub struct Divergence {
     /// Lanes that have exited.
     pub exited: LaneMask,
     /// Where all groups can next stand together; none for a single group, or if their ways part for good.
-    pub meeting: Option<Pc>,
+    pub reconvergence: Option<Pc>,
     /// The same as `file.ptx:12 <label>`.
-    pub meeting_at: Option<String>,
+    pub reconvergence_at: Option<String>,
 }
 
 /// Lanes that stand together.
@@ -49,30 +49,30 @@ pub struct GroupView {
 pub fn divergence(scene: &Scene<'_>) -> Result<Divergence, SceneError> {
     let warp = scene.warp()?;
     let next = scene.next_lanes();
-    let standings = standings(scene, &ThreadFilter::of_warp(&scene.focus));
-    let group = |standing: super::Standing| GroupView {
-        lanes: standing.lanes,
-        pc: standing.pc,
-        at: place(scene.program(), standing.pc),
-        state: standing.state,
-        depth: standing.depth,
-        next: standing.lanes.meets(next),
-        focused: scene.is_focused(standing.lanes),
+    let lane_locations = lane_locations(scene, &ThreadFilter::of_warp(&scene.focus));
+    let group = |location: super::LaneLocation| GroupView {
+        lanes: location.lanes,
+        pc: location.pc,
+        at: place(scene.program(), location.pc),
+        state: location.state,
+        depth: location.depth,
+        next: location.lanes.meets(next),
+        focused: scene.is_focused(location.lanes),
     };
-    let mut groups: Vec<GroupView> = standings.into_iter().map(group).collect();
+    let mut groups: Vec<GroupView> = lane_locations.into_iter().map(group).collect();
     groups.sort_by_key(|group| (!group.next, group.lanes.first()));
     let exited = scene.machine.lanes_of_warp(scene.focus.warp) & !warp.live;
     let ways = Ways::new(scene, &groups);
-    let meeting = match scene.machine.config().divergence {
+    let reconvergence = match scene.machine.config().divergence {
         DivergencePolicy::Independent => ways.and_then(|ways| ways.nearest()),
         DivergencePolicy::Stack => {
-            let certain = ways.and_then(|ways| warp.meetings().find(|pc| ways.all_pass(*pc)));
+            let certain = ways.and_then(|ways| warp.reconvergences().find(|pc| ways.all_pass(*pc)));
             // Where some lanes may exit before, no place is certain.
-            certain.or_else(|| warp.meetings().last()).filter(|_| groups.len() > 1)
+            certain.or_else(|| warp.reconvergences().last()).filter(|_| groups.len() > 1)
         }
     };
-    let meeting_at = meeting.map(|pc| place(scene.program(), pc));
-    Ok(Divergence { warp: scene.roles.warp(scene.focus.warp), meeting, meeting_at, exited, groups })
+    let reconvergence_at = reconvergence.map(|pc| place(scene.program(), pc));
+    Ok(Divergence { warp: scene.roles.warp(scene.focus.warp), reconvergence, reconvergence_at, exited, groups })
 }
 
 /// Where groups go in the innermost function that all are in.

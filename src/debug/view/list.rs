@@ -1,12 +1,12 @@
 //! `list`: lines of the PTX text, with who stands there and what stops there.
 
-use super::joined::partners;
-use super::standing::standings;
+use super::contracted::partners;
+use super::location::lane_locations;
 use crate::base::SourceId;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
 use crate::machine::LaneMask;
-use crate::program::{Join, Pc, Program};
+use crate::program::{ContractionKind, Pc, Program};
 
 /// Lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Line {
     /// Its instructions, first and last; none for a line without code.
     pub code: Option<(Pc, Pc)>,
     /// Lines with which an instruction here is rounded once.
-    pub joined: Vec<(Join, u32)>,
+    pub contracted: Vec<(ContractionKind, u32)>,
     /// Whether it is part of an `asm` statement of the source language.
     pub inline_asm: bool,
     /// Whether one of the marked instructions is here.
@@ -63,18 +63,18 @@ pub fn list(scene: &Scene<'_>, file: SourceId, lines: std::ops::Range<u32>, mark
     let source = program.sources_text.file(file);
     let lines = lines.start.max(1)..lines.end.min(source.line_count() + 1);
     let code = code_of(program, file, &lines);
-    let standings = standings(scene, &ThreadFilter::of_warp(&scene.focus));
+    let lane_locations = lane_locations(scene, &ThreadFilter::of_warp(&scene.focus));
     let line = |number: u32| {
         let here = || code.iter().filter(|(line, _)| *line == number).map(|(_, pc)| *pc);
-        let standing = standings.iter().filter(|standing| here().any(|pc| pc == standing.pc));
+        let location = lane_locations.iter().filter(|location| here().any(|pc| pc == location.pc));
         let (lanes, off) =
-            standing.fold((LaneMask::NONE, LaneMask::NONE), |(lanes, off), standing| (lanes | standing.lanes, off | standing.off));
+            location.fold((LaneMask::NONE, LaneMask::NONE), |(lanes, off), location| (lanes | location.lanes, off | location.off));
         Line {
             number,
             text: source.line(number).to_string(),
             code: here().min().zip(here().max()),
             inline_asm: program.inline_asm_at(file, source.offset(number, 1)).is_some(),
-            joined: here().flat_map(|pc| joined_lines(program, pc)).collect(),
+            contracted: here().flat_map(|pc| contracted_lines(program, pc)).collect(),
             marked: here().any(|pc| marks.binary_search(&pc).is_ok()),
             lanes,
             off,
@@ -85,7 +85,7 @@ pub fn list(scene: &Scene<'_>, file: SourceId, lines: std::ops::Range<u32>, mark
 }
 
 /// The lines of the instructions that the one at `pc` is rounded once with.
-pub(super) fn joined_lines(program: &Program, pc: Pc) -> impl Iterator<Item = (Join, u32)> {
+pub(super) fn contracted_lines(program: &Program, pc: Pc) -> impl Iterator<Item = (ContractionKind, u32)> {
     partners(program, pc)
         .into_iter()
         .filter_map(|(how, other)| Some((how, program.spans.get(other.index())?)))

@@ -5,13 +5,15 @@
 
 use serde::Serialize;
 
-use super::standing::ThreadSet;
+use super::location::ThreadSet;
 use super::{Actor, CodePlace};
 use crate::debug::names::{place as names, symbols};
 use crate::debug::scene::{Scene, SceneError};
 use crate::debug::value::{Scalar, Type, Value};
 use crate::isa::Space;
-use crate::machine::{Arrival, Block, Contribution, Ends, GroupState, Home, LaneGroup, LaneMask, Mbarrier, PerLane, Phase, Tick, Warp};
+use crate::machine::{
+    Arrival, Block, Contribution, CopyCompletion, GroupState, LaneGroup, LaneMask, Mbarrier, MemoryOwner, PerLane, Phase, Tick, Warp,
+};
 use crate::program::{MbarrierOp, Op, Pc};
 
 /// A barrier object.
@@ -40,7 +42,7 @@ pub struct MbarrierView {
     /// The warp that made it, and its instruction.
     pub made_by: Actor,
     /// What happened in this phase.
-    pub deeds: Vec<Deed>,
+    pub actions: Vec<MbarrierAction>,
     /// Deeds of this phase before those.
     pub forgotten: u64,
     /// Copies in flight that will complete on it, by number.
@@ -59,7 +61,7 @@ pub struct EndedPhase {
     /// When it ended.
     pub ended: Tick,
     /// What ended it.
-    pub last: Deed,
+    pub last: MbarrierAction,
 }
 
 /// Transaction bytes of a phase.
@@ -86,7 +88,7 @@ pub struct MbarrierWaiter {
 
 /// Something that was done to a barrier object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Deed {
+pub struct MbarrierAction {
     /// When it took effect.
     pub time: Tick,
     /// The lanes that did it, and their instruction; of a copy, those that issued it.
@@ -136,7 +138,7 @@ pub fn shared_address(scene: &Scene<'_>, value: &Value) -> Option<u32> {
 
 fn view(scene: &Scene<'_>, (slot, block): (u32, &Block), address: u32, object: &Mbarrier) -> MbarrierView {
     let copies = scene.machine.in_flight().to_mbarrier(slot, address);
-    let brings = |ends: Ends| if let Ends::Mbarrier { bytes, .. } = ends { u64::from(bytes) } else { 0 };
+    let brings = |ends: CopyCompletion| if let CopyCompletion::Mbarrier { bytes, .. } = ends { u64::from(bytes) } else { 0 };
     let known = object.forgotten == 0;
     let sum = |of: fn(Contribution) -> u32| object.arrivals.iter().map(|arrival| u64::from(of(arrival.what))).sum::<u64>();
     let arrived = u32::try_from(sum(arrivals)).unwrap_or(u32::MAX);
@@ -159,7 +161,7 @@ fn view(scene: &Scene<'_>, (slot, block): (u32, &Block), address: u32, object: &
         waiters: waiters(scene, block, address),
         made_at: object.made.tick,
         made_by: Actor::new(scene, object.made, LaneMask::NONE),
-        deeds: object.arrivals.iter().map(|arrival| deed(scene, arrival)).collect(),
+        actions: object.arrivals.iter().map(|arrival| action(scene, arrival)).collect(),
         forgotten: object.forgotten,
         copies: copies.iter().map(|copy| copy.id).collect(),
         history: object.history.iter().map(|phase| ended(scene, phase)).collect(),
@@ -174,8 +176,8 @@ fn name_of(scene: &Scene<'_>, block: &Block, slot: u32, address: u32) -> String 
 }
 
 /// The barrier object that a copy completes on.
-pub(super) fn name_at(scene: &Scene<'_>, home: Home, address: u32) -> String {
-    let Home::Block { slot, index } = home else { return format!("{address:#x}") };
+pub(super) fn name_at(scene: &Scene<'_>, owner: MemoryOwner, address: u32) -> String {
+    let MemoryOwner::Block { slot, index } = owner else { return format!("{address:#x}") };
     let block = scene.machine.block_in(slot).filter(|block| block.index == index);
     block.map_or_else(|| format!("{address:#x} of a block that has exited"), |block| name_of(scene, block, slot, address))
 }
@@ -198,16 +200,16 @@ fn expected_bytes(what: Contribution) -> u32 {
 }
 
 fn ended(scene: &Scene<'_>, phase: &Phase) -> EndedPhase {
-    EndedPhase { number: phase.number, ended: phase.ended, last: deed(scene, &phase.last) }
+    EndedPhase { number: phase.number, ended: phase.ended, last: action(scene, &phase.last) }
 }
 
-fn deed(scene: &Scene<'_>, arrival: &Arrival) -> Deed {
+fn action(scene: &Scene<'_>, arrival: &Arrival) -> MbarrierAction {
     let Arrival { what, copy, .. } = *arrival;
-    Deed { time: arrival.tick, by: Actor::new(scene, arrival.place, arrival.lanes), what, copy }
+    MbarrierAction { time: arrival.tick, by: Actor::new(scene, arrival.place, arrival.lanes), what, copy }
 }
 
 /// Lanes of a block, by warp, that wait for the same parity at the same instruction.
-struct Crowd {
+struct WaiterGroup {
     parity: Option<u32>,
     pc: Pc,
     lanes: Vec<LaneMask>,
@@ -215,24 +217,24 @@ struct Crowd {
 
 /// Who waits for the barrier object at `address` of a block.
 fn waiters(scene: &Scene<'_>, block: &Block, address: u32) -> Vec<MbarrierWaiter> {
-    let mut crowds: Vec<Crowd> = Vec::new();
+    let mut waiting: Vec<WaiterGroup> = Vec::new();
     for (number, warp) in block.warps.iter().enumerate() {
         for group in warp.groups.iter().filter(|group| group.state == GroupState::AtMbarrier { address }) {
             let (parity, pc) = (parity_awaited(scene, warp, group), group.pc);
             let mut lanes = vec![LaneMask::NONE; block.warps.len()];
             lanes[number] = group.mask;
-            match crowds.iter_mut().find(|crowd| (crowd.parity, crowd.pc) == (parity, pc)) {
-                Some(crowd) => crowd.lanes[number] |= group.mask,
-                None => crowds.push(Crowd { parity, pc, lanes }),
+            match waiting.iter_mut().find(|waiters| (waiters.parity, waiters.pc) == (parity, pc)) {
+                Some(waiters) => waiters.lanes[number] |= group.mask,
+                None => waiting.push(WaiterGroup { parity, pc, lanes }),
             }
         }
     }
-    let row = |crowd: Crowd| MbarrierWaiter {
-        who: ThreadSet::new(scene, crowd.lanes.into_iter()),
-        parity: crowd.parity,
-        at: CodePlace::new(scene.program(), crowd.pc),
+    let row = |waiters: WaiterGroup| MbarrierWaiter {
+        who: ThreadSet::new(scene, waiters.lanes.into_iter()),
+        parity: waiters.parity,
+        at: CodePlace::new(scene.program(), waiters.pc),
     };
-    crowds.into_iter().map(row).collect()
+    waiting.into_iter().map(row).collect()
 }
 
 /// The parity that the lanes of a group wait for; none where they differ.

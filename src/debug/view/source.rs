@@ -1,6 +1,6 @@
 //! `info source`: the line of the PTX text and of the source language that an instruction came from.
 
-use super::joined::{RoundedOnce, rounded_once};
+use super::contracted::{RoundedOnce, rounded_once};
 use crate::debug::scene::Scene;
 use crate::program::{Pc, Program};
 

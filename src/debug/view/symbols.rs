@@ -27,7 +27,7 @@ impl TypeName {
     }
 
     /// `f32[4][8]`, and where that is from if it is not declared.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self.origin {
             Origin::Declared => self.words.clone(),
             Origin::Accesses => format!("{}, from its accesses", self.words),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::CodePlace;
-use super::standing::{Standing, State, standings};
+use super::location::{LaneLocation, State, lane_locations};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::roles::NamedWarps;
 use crate::debug::scene::{Scene, SceneError};
@@ -28,12 +28,12 @@ pub struct LaneGroupRow {
 }
 
 impl LaneGroupRow {
-    fn new(scene: &Scene<'_>, standing: &Standing, focused: bool) -> Self {
+    fn new(scene: &Scene<'_>, location: &LaneLocation, focused: bool) -> Self {
         Self {
-            lanes: standing.lanes,
-            state: standing.state,
-            mbarrier: standing.mbarrier(scene),
-            at: CodePlace::new(scene.program(), standing.pc),
+            lanes: location.lanes,
+            state: location.state,
+            mbarrier: location.mbarrier(scene),
+            at: CodePlace::new(scene.program(), location.pc),
             focused,
         }
     }
@@ -74,27 +74,27 @@ pub fn warps(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Warps, SceneErr
         Err(error) => return Err(error),
     };
     let filter = ThreadFilter { block: Some(index), ..*filter };
-    let all = standings(scene, &filter);
-    let mut rows: Vec<(Vec<u32>, Vec<&Standing>)> = Vec::new();
+    let all = lane_locations(scene, &filter);
+    let mut rows: Vec<(Vec<u32>, Vec<&LaneLocation>)> = Vec::new();
     for number in (0..count).filter(|warp| !filter.lanes_of(index, *warp).is_empty()) {
-        let own: Vec<&Standing> = all.iter().filter(|standing| standing.warp == number).collect();
-        let same = |other: &[&Standing]| other.iter().map(|standing| key(standing)).eq(own.iter().map(|standing| key(standing)));
+        let own: Vec<&LaneLocation> = all.iter().filter(|location| location.warp == number).collect();
+        let same = |other: &[&LaneLocation]| other.iter().map(|location| key(location)).eq(own.iter().map(|location| key(location)));
         match rows.iter_mut().find(|(_, other)| same(other)) {
             Some((warps, _)) => warps.push(number),
             None => rows.push((vec![number], own)),
         }
     }
-    let row = |(warps, groups): (Vec<u32>, Vec<&Standing>)| {
+    let row = |(warps, groups): (Vec<u32>, Vec<&LaneLocation>)| {
         let focused = index == scene.focus.block && warps.contains(&scene.focus.warp);
-        let group = |group: &&Standing| LaneGroupRow::new(scene, group, focused && scene.is_focused(group.lanes));
+        let group = |group: &&LaneLocation| LaneGroupRow::new(scene, group, focused && scene.is_focused(group.lanes));
         WarpRow { warps: scene.roles.named(&warps), groups: groups.iter().map(group).collect(), focused }
     };
     Ok(Warps { block: index, rows: rows.into_iter().map(row).collect(), absent })
 }
 
 /// What makes two warps alike: the same lanes at the same places in the same state.
-fn key(standing: &Standing) -> (LaneMask, u32, State, u32) {
-    (standing.lanes, standing.pc.0, standing.state, standing.depth)
+fn key(location: &LaneLocation) -> (LaneMask, u32, State, u32) {
+    (location.lanes, location.pc.0, location.state, location.depth)
 }
 
 /// Lanes of a warp that stand together and take part in the instruction there, or do not.
@@ -121,23 +121,23 @@ pub fn lanes(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Vec<LaneRow>, S
     let scene = &scene.refocused(crate::debug::focus::Focus { block, warp, ..scene.focus });
     let live = scene.warp()?.live;
     let wanted = filter.lanes.unwrap_or(LaneMask::ALL);
-    let row = |lanes: LaneMask, standing: Option<&Standing>, is_off| {
-        let group = |standing: &Standing| LaneGroupRow { lanes, ..LaneGroupRow::new(scene, standing, scene.is_focused(lanes)) };
+    let row = |lanes: LaneMask, location: Option<&LaneLocation>, is_off| {
+        let group = |location: &LaneLocation| LaneGroupRow { lanes, ..LaneGroupRow::new(scene, location, scene.is_focused(lanes)) };
         LaneRow {
             lanes,
             threads: lanes.iter().map(|lane| scene.machine.thread_of(warp, lane as u32)).collect(),
-            group: standing.map(group),
+            group: location.map(group),
             is_off,
             focused: scene.is_focused(lanes),
         }
     };
     let mut rows = Vec::new();
     let own = ThreadFilter { block: Some(block), warp: Some(warp), lanes: Some(wanted) };
-    for standing in standings(scene, &own) {
-        let mut parts = [(standing.lanes & !standing.off, false), (standing.off, true)];
+    for location in lane_locations(scene, &own) {
+        let mut parts = [(location.lanes & !location.off, false), (location.off, true)];
         parts.sort_by_key(|(lanes, _)| lanes.first());
         let parts = parts.into_iter().filter(|(lanes, _)| !lanes.is_empty());
-        rows.extend(parts.map(|(lanes, is_off)| row(lanes, Some(&standing), is_off)));
+        rows.extend(parts.map(|(lanes, is_off)| row(lanes, Some(&location), is_off)));
     }
     let exited = scene.machine.lanes_of_warp(warp) & wanted & !live;
     rows.extend((!exited.is_empty()).then(|| row(exited, None, false)));
@@ -169,25 +169,25 @@ pub struct ThreadRow {
 /// All threads on the machine that pass `filter`.
 pub fn threads(scene: &Scene<'_>, filter: &ThreadFilter) -> Threads {
     let mut found = Threads { rows: Vec::new(), left_out: 0 };
-    let all = standings(scene, filter);
+    let all = lane_locations(scene, filter);
     for block in all.chunk_by(|a, b| a.block == b.block) {
-        let mut rows: Vec<(&Standing, Vec<u32>)> = Vec::new();
-        for standing in block {
-            match rows.iter_mut().find(|(other, _)| key(other) == key(standing)) {
-                Some((_, warps)) => warps.push(standing.warp),
-                None => rows.push((standing, vec![standing.warp])),
+        let mut rows: Vec<(&LaneLocation, Vec<u32>)> = Vec::new();
+        for location in block {
+            match rows.iter_mut().find(|(other, _)| key(other) == key(location)) {
+                Some((_, warps)) => warps.push(location.warp),
+                None => rows.push((location, vec![location.warp])),
             }
         }
         let room = ROWS.saturating_sub(found.rows.len());
         found.left_out += rows.len().saturating_sub(room);
-        found.rows.extend(rows.into_iter().take(room).map(|(standing, warps)| {
+        found.rows.extend(rows.into_iter().take(room).map(|(location, warps)| {
             let focus = scene.focus;
-            let focused = standing.block == focus.block && warps.contains(&focus.warp) && scene.is_focused(standing.lanes);
+            let focused = location.block == focus.block && warps.contains(&focus.warp) && scene.is_focused(location.lanes);
             ThreadRow {
-                block: standing.block,
+                block: location.block,
                 warps: scene.roles.named(&warps),
-                threads: warps.len() * standing.lanes.count() as usize,
-                group: LaneGroupRow::new(scene, standing, focused),
+                threads: warps.len() * location.lanes.count() as usize,
+                group: LaneGroupRow::new(scene, location, focused),
             }
         }));
     }

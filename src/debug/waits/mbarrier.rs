@@ -99,7 +99,7 @@ fn in_flight(program: &Program, wait: &MbarrierWait, barrier: &Mbarrier) -> Opti
 fn by(program: &Program, arrival: &Arrival) -> String {
     let Place { pc, tick, warp, .. } = arrival.place;
     let copy = arrival.copy.map_or(String::new(), |id| format!("copy #{id} "));
-    format!("{copy}at {} by warp {warp} {}, time {tick}", program.place(pc), arrival.lanes.in_words())
+    format!("{copy}at {} by warp {warp} {}, time {tick}", program.place(pc), arrival.lanes.describe())
 }
 
 /// `warp 3 (ring.ptx:112)`, with its block if that is not the one at index `block`.

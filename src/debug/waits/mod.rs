@@ -29,7 +29,7 @@ pub fn reason(program: &Program, kernel: FuncId, waiter: &Waiter) -> String {
             format!("waits at the barrier of the cluster; not arrived: {}", missing.collect::<Vec<_>>().join(", "))
         }
         WaitReason::Lanes { mask, exited, elsewhere } => lanes(*mask, *exited, *elsewhere),
-        WaitReason::Meeting(others) => format!("waits at the meeting point for lanes {}; {STACK}", others.list()),
+        WaitReason::Reconvergence(others) => format!("waits at the meeting point for lanes {}; {STACK}", others.list()),
         WaitReason::Turn(others) => format!("waits for its turn after lanes {}; {STACK}", others.list()),
     }
 }

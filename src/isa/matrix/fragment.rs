@@ -114,7 +114,7 @@ impl Fragment {
 
     /// The same fragment seen as words of 32 bits, into which elements of less than a byte are gathered along K.
     #[must_use]
-    pub fn in_words(self) -> Fragment {
+    pub fn describe(self) -> Fragment {
         let bits = self.ty.bits();
         if bits >= 8 {
             return self;

@@ -138,15 +138,15 @@ struct Reader<'f, 'p> {
 
 /// How an instruction uses memory.
 #[derive(Clone, Copy)]
-struct Touch {
+struct MemoryUse {
     reads: bool,
     writes: bool,
     atomics: bool,
     element: Option<ScalarType>,
 }
 
-const READ: Touch = Touch { reads: true, writes: false, atomics: false, element: None };
-const WRITE: Touch = Touch { reads: false, writes: true, atomics: false, element: None };
+const READ: MemoryUse = MemoryUse { reads: true, writes: false, atomics: false, element: None };
+const WRITE: MemoryUse = MemoryUse { reads: false, writes: true, atomics: false, element: None };
 
 impl Reader<'_, '_> {
     /// What is multiplied or, without matrix instructions, loaded from shared memory.
@@ -202,27 +202,27 @@ impl Reader<'_, '_> {
                 if reaches_global(access.space) =>
             {
                 let element = self.element(function, pc, inst);
-                self.touch(function, pc, address, Touch { element, ..READ });
+                self.touch(function, pc, address, MemoryUse { element, ..READ });
             }
             Op::Memory(MemoryOp::Store { access, address, .. } | MemoryOp::StoreVector { access, address, .. })
                 if reaches_global(access.space) =>
             {
                 let element = self.element(function, pc, inst);
-                self.touch(function, pc, address, Touch { element, ..WRITE });
+                self.touch(function, pc, address, MemoryUse { element, ..WRITE });
             }
             Op::Atomic(AtomicOp::Single { f, ty, access, address, .. }) if reaches_global(access.space) => {
                 let element = if f == AtomicFn::Cas { named(flow.program, pc) } else { Some(ty) };
-                self.touch(function, pc, address, Touch { atomics: true, element, ..READ });
+                self.touch(function, pc, address, MemoryUse { atomics: true, element, ..READ });
             }
             Op::Atomic(AtomicOp::Vector { ty, access, address, .. }) if reaches_global(access.space) => {
-                self.touch(function, pc, address, Touch { atomics: true, element: hints::single(ty), ..READ });
+                self.touch(function, pc, address, MemoryUse { atomics: true, element: hints::single(ty), ..READ });
             }
             Op::Matrix { matrix } => match &flow.program.matrices[matrix] {
                 MatrixOp::Load(load) if reaches_global(load.access.space) => {
-                    self.touch(function, pc, load.address, Touch { element: hints::single(load.fragment.ty), ..READ });
+                    self.touch(function, pc, load.address, MemoryUse { element: hints::single(load.fragment.ty), ..READ });
                 }
                 MatrixOp::Store(store) if reaches_global(store.access.space) => {
-                    self.touch(function, pc, store.address, Touch { element: hints::single(store.fragment.ty), ..WRITE });
+                    self.touch(function, pc, store.address, MemoryUse { element: hints::single(store.fragment.ty), ..WRITE });
                 }
                 _ => {}
             },
@@ -237,13 +237,15 @@ impl Reader<'_, '_> {
                 }
             }
             Op::Async(AsyncOp::Copy { copy }) => self.copy(function, pc, &flow.program.copies[copy]),
-            Op::TensorMap(TensorMapOp::Copy { to, .. }) => self.touch(function, pc, to, Touch { element: Some(ScalarType::B8), ..WRITE }),
+            Op::TensorMap(TensorMapOp::Copy { to, .. }) => {
+                self.touch(function, pc, to, MemoryUse { element: Some(ScalarType::B8), ..WRITE })
+            }
             Op::TensorMap(TensorMapOp::ReplaceField { field, access, a, address, .. }) => {
                 if reaches_global(access.space) {
-                    self.touch(function, pc, address, Touch { element: Some(ScalarType::B8), ..WRITE });
+                    self.touch(function, pc, address, MemoryUse { element: Some(ScalarType::B8), ..WRITE });
                 }
                 let bank = if field.is_wide() { Bank::B64 } else { Bank::B32 };
-                let touch = Touch { writes: true, element: self.uses.tile, ..READ };
+                let touch = MemoryUse { writes: true, element: self.uses.tile, ..READ };
                 self.touch_base(pc, flow.fact_of(function, bank, a), touch);
             }
             Op::Mbarrier(MbarrierOp::Update {
@@ -264,27 +266,27 @@ impl Reader<'_, '_> {
         let element = self.uses.tile;
         let place = |place: &Place| reaches_global(place.space).then_some(place.address);
         match copy {
-            CopyOp::Lanes { from, .. } => self.touch(function, pc, from.address, Touch { element, ..READ }),
+            CopyOp::Lanes { from, .. } => self.touch(function, pc, from.address, MemoryUse { element, ..READ }),
             CopyOp::Bulk { to, from, reduction, .. } => {
                 let atomics = reduction.is_some();
                 let element = reduction.and_then(|(_, ty)| hints::single(ty)).or(element);
-                place(from).into_iter().for_each(|from| self.touch(function, pc, from, Touch { element, ..READ }));
-                place(to).into_iter().for_each(|to| self.touch(function, pc, to, Touch { element, atomics, ..WRITE }));
+                place(from).into_iter().for_each(|from| self.touch(function, pc, from, MemoryUse { element, ..READ }));
+                place(to).into_iter().for_each(|to| self.touch(function, pc, to, MemoryUse { element, atomics, ..WRITE }));
             }
             CopyOp::Tensor(tensor) => {
                 self.uses.tensor_rank = self.uses.tensor_rank.max(tensor.coordinates.len());
                 // A map in global memory: its bytes are those that the code puts there.
-                self.touch(function, pc, tensor.map, Touch { element: Some(ScalarType::B8), ..READ });
+                self.touch(function, pc, tensor.map, MemoryUse { element: Some(ScalarType::B8), ..READ });
             }
             CopyOp::Store { .. } | CopyOp::Arrive { .. } => {}
         }
     }
 
-    fn touch(&mut self, function: FuncId, pc: Pc, address: Address, touch: Touch) {
+    fn touch(&mut self, function: FuncId, pc: Pc, address: Address, touch: MemoryUse) {
         self.touch_base(pc, self.flow.base(function, address), touch);
     }
 
-    fn touch_base(&mut self, pc: Pc, fact: Fact, touch: Touch) {
+    fn touch_base(&mut self, pc: Pc, fact: Fact, touch: MemoryUse) {
         let wide = self.flow.program.address_bits / 8;
         for (bit, used) in self.uses.words.iter_mut().enumerate() {
             if fact.contents >> bit & 1 == 1 {

@@ -8,7 +8,7 @@ use crate::isa::{AtomicFn, ScalarType, Space};
 use crate::machine::event::{CopyEvent, CopyStage, CopyWait, Event, EventKind, Order};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::in_flight::policy::{AtIssue, WhenAwaited};
-use crate::machine::state::in_flight::copy::{AsyncCopy, Destination, Ends, Home, LaneCopies, Work};
+use crate::machine::state::in_flight::copy::{AsyncCopy, CopyCompletion, CopyKind, Destination, LaneCopies, MemoryOwner};
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::mbarrier::Refused;
 use crate::machine::state::memory::LaneAccess;
@@ -20,7 +20,7 @@ use crate::program::{Access, AsyncOp, Completion, CopyId, CopyOp, Kept, ListId, 
 const BULK_UNIT: u32 = 16;
 
 /// A barrier object that one lane names: its home and address.
-type Barriers = PerLane<Option<(Home, u32)>>;
+type Barriers = PerLane<Option<(MemoryOwner, u32)>>;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes an asynchronous copy, store or reduction.
@@ -62,11 +62,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
         let groups = self.warp.copy_groups.committed(false);
         for piece in pieces {
-            let home = self.home_of(&piece);
+            let owner = self.owner_of(&piece);
             let to = piece.access.addresses.map(|address| address as u32);
             for (number, lanes) in by_number(&groups, piece.access.mask) {
-                let copies = LaneCopies { from: source.addresses, to, home, bytes, kept };
-                self.issue_copy(lanes, Work::Lanes(Box::new(copies)), Ends::Group { bulk: false, number })?;
+                let copies = LaneCopies { from: source.addresses, to, owner, bytes, kept };
+                self.issue_copy(lanes, CopyKind::Lanes(Box::new(copies)), CopyCompletion::Group { bulk: false, number })?;
             }
         }
         Ok(())
@@ -99,20 +99,20 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         };
         for lane in active.iter().filter(|lane| sizes[*lane] > 0) {
             let (Some(to), Some(from)) = (to[lane], from[lane]) else { continue };
-            let work = |to| Work::Block { from, to, bytes: sizes[lane], reduction: bulk.reduction, mask: masks[lane], taken: None };
-            let Some((home, address)) = barriers.as_ref().and_then(|barriers| barriers[lane]) else {
-                let ends = Ends::Group { bulk: true, number: self.warp.copy_groups.committed(true)[lane] };
+            let work = |to| CopyKind::Block { from, to, bytes: sizes[lane], reduction: bulk.reduction, mask: masks[lane], taken: None };
+            let Some((owner, address)) = barriers.as_ref().and_then(|barriers| barriers[lane]) else {
+                let ends = CopyCompletion::Group { bulk: true, number: self.warp.copy_groups.committed(true)[lane] };
                 self.issue_copy(LaneMask::of(lane), work(to), ends)?;
                 continue;
             };
             let Some(ranks) = ranks else {
-                self.issue_copy(LaneMask::of(lane), work(to), Ends::Mbarrier { home, address, bytes: sizes[lane] })?;
+                self.issue_copy(LaneMask::of(lane), work(to), CopyCompletion::Mbarrier { owner, address, bytes: sizes[lane] })?;
                 continue;
             };
             for rank in (0..16).filter(|rank| ranks[lane] >> rank & 1 != 0) {
-                let home = self.home_of_rank(rank, LaneMask::of(lane))?;
-                let ends = Ends::Mbarrier { home, address, bytes: sizes[lane] };
-                self.issue_copy(LaneMask::of(lane), work(Destination { home, ..to }), ends)?;
+                let owner = self.owner_of_rank(rank, LaneMask::of(lane))?;
+                let ends = CopyCompletion::Mbarrier { owner, address, bytes: sizes[lane] };
+                self.issue_copy(LaneMask::of(lane), work(Destination { owner, ..to }), ends)?;
             }
         }
         Ok(())
@@ -155,7 +155,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let message = format!("a bulk copy of {} bytes at {address:#x}: {nearby}", sizes[lane]);
                 return Err(self.trap(TrapKind::OutOfBounds, LaneMask::of(lane), &message));
             }
-            let at = Destination { home: self.home_of(&first), address: first.access.addresses[lane] };
+            let at = Destination { owner: self.owner_of(&first), address: first.access.addresses[lane] };
             named[lane] = Some(at);
         }
         Ok(named)
@@ -175,13 +175,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// The block of rank `rank` of the cluster, which `lanes` want to reach.
-    pub(super) fn home_of_rank(&self, rank: u32, lanes: LaneMask) -> Result<Home, Box<Trap>> {
-        let size = self.linked.config.blocks_of_cluster();
+    pub(super) fn owner_of_rank(&self, rank: u32, lanes: LaneMask) -> Result<MemoryOwner, Box<Trap>> {
+        let size = self.prepared.config.blocks_of_cluster();
         if rank == self.rank {
-            return Ok(self.home_at(self.slot));
+            return Ok(self.owner_at(self.slot));
         }
         match self.peer(rank) {
-            Some(Some(_)) => Ok(self.home_at(self.slot - self.rank + rank)),
+            Some(Some(_)) => Ok(self.owner_at(self.slot - self.rank + rank)),
             Some(None) => Err(self.trap(TrapKind::ClusterExited, lanes, &format!("the block of rank {rank} of the cluster has exited"))),
             None => {
                 let message = format!("the copy is for rank {rank}, but the cluster has {size} blocks");
@@ -196,8 +196,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let objects = self.objects(&access, &place.address, group, active)?;
         let mut barriers = [None; 32];
         for Object { slot, address, lanes } in objects {
-            let home = self.home_at(slot);
-            lanes.iter().for_each(|lane| barriers[lane] = Some((home, address)));
+            let owner = self.owner_at(slot);
+            lanes.iter().for_each(|lane| barriers[lane] = Some((owner, address)));
         }
         Ok(barriers)
     }
@@ -218,12 +218,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let barriers = self.barriers_of_lanes(mbarrier, group, active)?;
         let data = self.bytes_of_lanes(sources, ty, group, active);
         for piece in pieces {
-            let home = self.home_of(&piece);
+            let owner = self.owner_of(&piece);
             for lane in piece.access.mask.iter() {
                 let Some((object, address)) = barriers[lane] else { continue };
-                let to = Destination { home, address: piece.access.addresses[lane] };
-                let work = Work::Store { to, bytes: data[lane].clone(), reduction: reduction.map(|f| (f, ty)) };
-                self.issue_copy(LaneMask::of(lane), work, Ends::Mbarrier { home: object, address, bytes })?;
+                let to = Destination { owner, address: piece.access.addresses[lane] };
+                let work = CopyKind::Store { to, bytes: data[lane].clone(), reduction: reduction.map(|f| (f, ty)) };
+                self.issue_copy(LaneMask::of(lane), work, CopyCompletion::Mbarrier { owner: object, address, bytes })?;
             }
         }
         Ok(())
@@ -251,20 +251,20 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             if !counted {
                 // The arrival is one more than the phase wanted.
                 let more = lanes.count();
-                let added = self.reach().shared(slot).map(|shared| shared.change(address, |barrier| barrier.want_more(more)));
+                let added = self.view().shared(slot).map(|shared| shared.change(address, |barrier| barrier.want_more(more)));
                 if let Some(Err(refused)) = added {
                     let (kind, message) = refused.words(&self.mbarrier_name(address));
                     return Err(self.trap(kind, lanes, &message));
                 }
             }
-            let ends = Ends::Mbarrier { home: self.home_at(slot), address, bytes: 0 };
-            self.issue_copy(lanes, Work::Arrival, ends)?;
+            let ends = CopyCompletion::Mbarrier { owner: self.owner_at(slot), address, bytes: 0 };
+            self.issue_copy(lanes, CopyKind::Arrival, ends)?;
         }
         Ok(())
     }
 
     /// Puts a copy in flight, or ends it at once where nothing is ever in flight.
-    pub(super) fn issue_copy(&mut self, lanes: LaneMask, work: Work, ends: Ends) -> Result<(), Box<Trap>> {
+    pub(super) fn issue_copy(&mut self, lanes: LaneMask, work: CopyKind, ends: CopyCompletion) -> Result<(), Box<Trap>> {
         let id = self.in_flight.next_id();
         assert!(!lanes.is_empty() && self.warp.live.contains_all(lanes), "a copy is issued by no lane");
         let copy = AsyncCopy { id, issued: self.place, by: self.block_id(), lanes, work, ends, read: false };
@@ -272,11 +272,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.report_copy(&copy, lanes, CopyStage::Issued);
         if self.completion.at_issue() == AtIssue::Ends {
             let tick = self.place.tick;
-            copy.end(lanes, tick, &mut self.reach()).map_err(|refused| self.copy_fault(&copy, refused))?;
+            copy.end(lanes, tick, &mut self.view()).map_err(|refused| self.copy_fault(&copy, refused))?;
             self.report_copy(&copy, lanes, CopyStage::Ended);
             return Ok(());
         }
-        copy.poison(&mut self.reach());
+        copy.poison(&mut self.view());
         self.in_flight.add_copy(copy);
         Ok(())
     }
@@ -303,10 +303,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let groups = self.warp.copy_groups.committed(bulk);
         let is_awaited = |lane: usize, number: u32| number < groups[lane].saturating_sub(pending) || open && number <= groups[lane];
         let awaited = |copy: &AsyncCopy| match copy.ends {
-            Ends::Group { bulk: of, number } if of == bulk && !(read && copy.read) => {
+            CopyCompletion::Group { bulk: of, number } if of == bulk && !(read && copy.read) => {
                 (copy.lanes & active).filter(|lane| is_awaited(lane, number))
             }
-            Ends::Group { .. } | Ends::Mbarrier { .. } => LaneMask::NONE,
+            CopyCompletion::Group { .. } | CopyCompletion::Mbarrier { .. } => LaneMask::NONE,
         };
         let copies = self.in_flight.copies_of(self.number, self.place.warp);
         let copies: SmallVec<[_; 8]> = copies.map(|copy| (copy.clone(), awaited(copy))).filter(|(_, lanes)| !lanes.is_empty()).collect();
@@ -317,13 +317,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             self.effects += 1;
             if read {
                 let mut copy = AsyncCopy::clone(copy);
-                copy.take(&mut self.reach());
+                copy.take(&mut self.view());
                 self.report_copy(&copy, *lanes, CopyStage::Read);
                 self.in_flight.replace_copy(copy);
                 continue;
             }
             let tick = self.place.tick;
-            copy.end(*lanes, tick, &mut self.reach()).map_err(|refused| self.copy_fault(copy, refused))?;
+            copy.end(*lanes, tick, &mut self.view()).map_err(|refused| self.copy_fault(copy, refused))?;
             self.report_copy(copy, *lanes, CopyStage::Ended);
             self.in_flight.remove_copy(copy, *lanes);
         }
@@ -339,7 +339,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let copies = self.in_flight.to_mbarrier(object.slot, object.address);
         for copy in &copies {
             self.effects += 1;
-            copy.end(copy.lanes, self.place.tick, &mut self.reach()).map_err(|refused| self.copy_fault(copy, refused))?;
+            copy.end(copy.lanes, self.place.tick, &mut self.view()).map_err(|refused| self.copy_fault(copy, refused))?;
             self.report_copy(copy, copy.lanes, CopyStage::Ended);
             self.in_flight.remove_copy(copy, copy.lanes);
         }

@@ -109,7 +109,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// The function whose frame the group is in.
     fn frame_function(&self, group: &Group) -> &crate::program::Function {
-        let callee = self.warp.groups[group.index].stack.as_ref().map_or(self.linked.config.kernel, |frame| frame.callee);
+        let callee = self.warp.groups[group.index].stack.as_ref().map_or(self.prepared.config.kernel, |frame| frame.callee);
         &self.program.functions[callee.index()]
     }
 
@@ -137,7 +137,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     fn mark_written(&mut self, frame: FrameBase, registers: impl Fn() -> RegisterOperands, lanes: LaneMask) {
-        if self.linked.writes.is_some() {
+        if self.prepared.writes.is_some() {
             self.warp.registers.mark_written(frame, &registers(), lanes);
         }
     }

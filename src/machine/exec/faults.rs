@@ -38,7 +38,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if !address.is_multiple_of(bytes) {
             return Some(TrapKind::Misaligned);
         }
-        let (space, address) = match self.home(address, space) {
+        let (space, address) = match self.owner(address, space) {
             Ok((actual, window, _)) => (actual, address.wrapping_sub(window)),
             Err(kind) => return Some(kind),
         };
@@ -46,9 +46,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let good = match space {
             Space::Generic | Space::Global => covers(self.global, address, bytes),
             Space::Const => covers(self.constants, address, bytes),
-            Space::Shared | Space::SharedCluster => inside(self.linked.shared_start, self.linked.shared_bytes),
+            Space::Shared | Space::SharedCluster => inside(self.prepared.shared_start, self.prepared.shared_bytes),
             Space::Local | Space::ParamFunc => inside(map::LOCAL_BASE, u64::from(top)),
-            Space::Param => inside(0, self.linked.config.params.len() as u64),
+            Space::Param => inside(0, self.prepared.config.params.len() as u64),
         };
         let read_only = matches!(space, Space::Const | Space::Param);
         match good {
@@ -114,22 +114,22 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if kind == TrapKind::ClusterExited {
             return format!("the block of rank {rank} of the cluster has exited, and its shared memory with it");
         }
-        format!("the address names rank {rank}, but the cluster has {} blocks", self.linked.config.blocks_of_cluster())
+        format!("the address names rank {rank}, but the cluster has {} blocks", self.prepared.config.blocks_of_cluster())
     }
 
     /// What there is of `space`, where that is a single range.
     fn extent(&self, space: Space, offset: u64, group: &Group) -> Option<String> {
         let extent = match space {
             Space::Generic | Space::Global | Space::Const => return None,
-            Space::Shared | Space::SharedCluster if offset < self.linked.shared_start => {
+            Space::Shared | Space::SharedCluster if offset < self.prepared.shared_start => {
                 format!("the first {} bytes of shared memory belong to the system", map::SHARED_RESERVED)
             }
-            Space::Shared | Space::SharedCluster => format!("the block's shared memory ends at {:#x}", self.linked.shared_bytes),
+            Space::Shared | Space::SharedCluster => format!("the block's shared memory ends at {:#x}", self.prepared.shared_bytes),
             Space::Local | Space::ParamFunc => {
                 let top = self.warp.groups[group.index].local_top;
                 format!("the thread's local memory is {:#x} to {top:#x}", map::LOCAL_BASE)
             }
-            Space::Param => format!("the kernel has {} bytes of parameters", self.linked.config.params.len()),
+            Space::Param => format!("the kernel has {} bytes of parameters", self.prepared.config.params.len()),
         };
         Some(extent)
     }

@@ -156,7 +156,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// The addresses an instruction computes.
     #[inline(always)]
     pub(super) fn access(&mut self, address: &Address, group: &Group, active: LaneMask, bytes: u32) -> LaneAccess {
-        let simd = self.linked.simd;
+        let simd = self.prepared.simd;
         let lanes = self.lanes(group, active);
         simd.dispatch(Addresses { lanes, address, frame: group.frame.local, bytes })
     }
@@ -166,7 +166,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     #[inline(always)]
     pub(super) fn locate(&self, access: &mut LaneAccess, space: Space, write: bool, group: &Group) -> Result<Pieces, Box<Trap>> {
         let top = self.warp.groups[group.index].local_top;
-        let (actual, window) = self.own_home(access.min, space);
+        let (actual, window) = self.own_memory(access.min, space);
         let inside = access.min >= window;
         if inside && !access.misaligned && self.is_good(actual, access.min - window, access.max - window, access.bytes, write, top) {
             access.lower(window);
@@ -179,10 +179,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     #[inline(never)]
     fn pieces_by_lane(&self, access: &LaneAccess, space: Space, write: bool, group: &Group) -> Result<Vec<Piece>, Box<Trap>> {
         let top = self.warp.groups[group.index].local_top;
-        let home = |address: u64| self.home(address, space);
+        let owner = |address: u64| self.owner(address, space);
         let good = |low: u64, high: u64| {
-            let Ok((actual, window, _)) = home(low) else { return false };
-            home(high) == home(low) && self.is_good(actual, low.wrapping_sub(window), high.wrapping_sub(window), access.bytes, write, top)
+            let Ok((actual, window, _)) = owner(low) else { return false };
+            owner(high) == owner(low) && self.is_good(actual, low.wrapping_sub(window), high.wrapping_sub(window), access.bytes, write, top)
         };
         let mut pieces = Vec::new();
         let mut rest = access.mask;
@@ -196,7 +196,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 good(first.min(other), first.max(other))
             };
             let mask = rest.filter(together);
-            let Ok((actual, window, rank)) = home(first) else { return Err(self.memory_fault(access, space, write, group)) };
+            let Ok((actual, window, rank)) = owner(first) else { return Err(self.memory_fault(access, space, write, group)) };
             let mut part = access.only(mask);
             part.lower(window);
             part.rank = rank;
@@ -209,33 +209,33 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// The space of an access that names `space`, if it is to the block's own memory, and where its addresses start.
     #[inline(always)]
-    fn own_home(&self, address: u64, space: Space) -> (Space, u64) {
+    fn own_memory(&self, address: u64, space: Space) -> (Space, u64) {
         match space {
             Space::Shared | Space::SharedCluster => (Space::Shared, self.shared_base),
             Space::Generic => match self.window_of(address) {
                 (Space::Shared, window) => (Space::Shared, window + self.shared_base),
-                home => home,
+                owner => owner,
             },
             named @ (Space::Global | Space::Const | Space::Local | Space::Param | Space::ParamFunc) => (named, 0),
         }
     }
 
     /// The space of an access that names `space`, where its addresses start, and the rank of the block whose memory it is.
-    pub(super) fn home(&self, address: u64, space: Space) -> Result<(Space, u64, u32), TrapKind> {
+    pub(super) fn owner(&self, address: u64, space: Space) -> Result<(Space, u64, u32), TrapKind> {
         let (actual, window) = if space == Space::Generic { self.window_of(address) } else { (space, 0) };
         if !matches!(actual, Space::Shared | Space::SharedCluster) {
             return Ok((actual, window, 0));
         }
         let rank = (address.wrapping_sub(window) >> map::SHARED_OFFSET_BITS) as u32;
-        let home = (window + map::shared_base(rank), rank);
+        let owner = (window + map::shared_base(rank), rank);
         if rank == self.rank {
-            return Ok((Space::Shared, home.0, home.1));
+            return Ok((Space::Shared, owner.0, owner.1));
         }
         if space == Space::Shared {
-            return Err(if self.linked.cluster_blocks > rank as usize { TrapKind::Space } else { TrapKind::OutOfBounds });
+            return Err(if self.prepared.cluster_blocks > rank as usize { TrapKind::Space } else { TrapKind::OutOfBounds });
         }
         match self.peer(rank) {
-            Some(Some(_)) => Ok((Space::SharedCluster, home.0, home.1)),
+            Some(Some(_)) => Ok((Space::SharedCluster, owner.0, owner.1)),
             Some(None) => Err(TrapKind::ClusterExited),
             None => Err(TrapKind::ClusterRank),
         }
@@ -266,9 +266,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             Space::Generic | Space::Global => &*self.global,
             Space::Const if write => return false,
             Space::Const => self.constants,
-            Space::Shared | Space::SharedCluster => return inside(self.linked.shared_start, self.linked.shared_bytes),
+            Space::Shared | Space::SharedCluster => return inside(self.prepared.shared_start, self.prepared.shared_bytes),
             Space::Local | Space::ParamFunc => return inside(map::LOCAL_BASE, u64::from(top)),
-            Space::Param => return !write && inside(0, self.linked.config.params.len() as u64),
+            Space::Param => return !write && inside(0, self.prepared.config.params.len() as u64),
         };
         region.find(min).is_some_and(|allocation| allocation.holds(min, max, bytes))
     }
@@ -287,7 +287,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 return access.mask.iter().for_each(|lane| put(lane, self.warp.local.read(lane, access.addresses[lane] + skip)));
             }
             Space::Param => {
-                let params = &self.linked.config.params;
+                let params = &self.prepared.config.params;
                 return (0..32).for_each(|lane| put(lane, chunk(params, access.addresses[lane] + skip)));
             }
         };
@@ -363,8 +363,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn tell_access(&mut self, space: Space, access: &LaneAccess, kind: AccessKind, (how, proxy): (Access, Proxy)) {
         let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
         let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
-        let (place, by, home) = (self.place, self.block_id(), (self.slot - self.rank + rank, rank));
-        self.tell(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, home, addresses, bytes }));
+        let (place, by, owner) = (self.place, self.block_id(), (self.slot - self.rank + rank, rank));
+        self.tell(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, owner, addresses, bytes }));
     }
 
     /// How the running instruction accesses memory, and by which path.

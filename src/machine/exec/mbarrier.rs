@@ -6,8 +6,8 @@ use super::load_store::Piece;
 use crate::isa::{MbarrierFn, Space};
 use crate::machine::event::{Event, EventKind, MbarrierChange, MbarrierEvent};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, Pause, WarpRun};
-use crate::machine::in_flight::copy::reach::Reach;
-use crate::machine::state::in_flight::copy::Home;
+use crate::machine::in_flight::copy::view::MemoryView;
+use crate::machine::state::in_flight::copy::MemoryOwner;
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::mbarrier::{self, Arrival, COUNT_LIMIT, Contribution, Mbarrier, Refused};
 use crate::machine::state::shared::{MBARRIER_BYTES, Shared};
@@ -154,7 +154,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 if !matches!(what, Contribution::Expected(_)) {
                     states[lane] = word;
                 }
-                self.reach().contribute(object.slot, object.address, arrival).map_err(|refused| self.refuse_object(refused, object))?;
+                self.view().contribute(object.slot, object.address, arrival).map_err(|refused| self.refuse_object(refused, object))?;
             }
         }
         if !d.is_sink() {
@@ -234,8 +234,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// The memory that copies and arrivals reach.
-    pub(super) fn reach(&mut self) -> Reach<'_> {
-        Reach {
+    pub(super) fn view(&mut self) -> MemoryView<'_> {
+        MemoryView {
             global: self.global,
             own: Some(self.shared),
             before: self.before,
@@ -246,27 +246,30 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Whose memory a piece of an access is.
-    pub(super) fn home_of(&self, piece: &Piece) -> Home {
+    pub(super) fn owner_of(&self, piece: &Piece) -> MemoryOwner {
         match piece.space {
-            Space::Shared => Home::Block { slot: self.slot, index: self.place.block },
-            Space::SharedCluster => self.home_at(self.slot - self.rank + piece.access.rank),
-            Space::Generic | Space::Global | Space::Const | Space::Local | Space::Param | Space::ParamFunc => Home::Global,
+            Space::Shared => MemoryOwner::Block { slot: self.slot, index: self.place.block },
+            Space::SharedCluster => self.owner_at(self.slot - self.rank + piece.access.rank),
+            Space::Generic | Space::Global | Space::Const | Space::Local | Space::Param | Space::ParamFunc => MemoryOwner::Global,
         }
     }
 
     /// The memory of the block of the cluster in `slot`, which is on the machine.
-    pub(super) fn home_at(&self, slot: u32) -> Home {
+    pub(super) fn owner_at(&self, slot: u32) -> MemoryOwner {
         let peer = self.peer(slot - (self.slot - self.rank)).flatten();
-        Home::Block { slot, index: if slot == self.slot { self.place.block } else { peer.map_or(self.place.block, |block| block.index) } }
+        MemoryOwner::Block {
+            slot,
+            index: if slot == self.slot { self.place.block } else { peer.map_or(self.place.block, |block| block.index) },
+        }
     }
 
     fn at_slot<T>(&mut self, slot: u32, f: impl FnOnce(&mut Shared) -> T) -> Option<T> {
-        if slot == self.slot { Some(f(self.shared)) } else { self.reach().shared(slot).map(f) }
+        if slot == self.slot { Some(f(self.shared)) } else { self.view().shared(slot).map(f) }
     }
 
     /// What the barrier object at `address` is called; those of other blocks of the cluster are called like the block's own.
     pub(super) fn mbarrier_name(&self, address: u32) -> String {
-        self.shared.mbarrier_name(self.program, self.linked.config.kernel, address)
+        self.shared.mbarrier_name(self.program, self.prepared.config.kernel, address)
     }
 
     fn arrival(&self, what: Contribution, lanes: LaneMask) -> Arrival {
@@ -304,7 +307,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     fn report_change(&mut self, lanes: LaneMask, object: &Object, phase: u64, change: MbarrierChange) {
-        let Home::Block { index: block, slot } = self.home_at(object.slot) else { return };
+        let MemoryOwner::Block { index: block, slot } = self.owner_at(object.slot) else { return };
         let (place, by, address) = (self.place, self.block_id(), object.address);
         let (how, _) = self.semantics();
         self.tell(&Event::Mbarrier(MbarrierEvent { place, by, lanes, block, slot, address, phase, change, how }));

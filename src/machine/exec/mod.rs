@@ -13,7 +13,7 @@ mod cluster;
 mod compare;
 mod control;
 mod convert;
-mod course;
+mod coverage_counter;
 mod faults;
 mod float;
 mod half;
@@ -45,7 +45,7 @@ use crate::machine::state::place::{BlockId, Place};
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::GroupState;
 use crate::program::{Inst, Op, Pc};
-use course::Course;
+use coverage_counter::CoverageCounter;
 use operands::Lanes;
 
 /// The events around an instruction.
@@ -69,9 +69,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     fn run_groups(&mut self) -> Pause {
         loop {
-            let next = if self.wants(EventKind::Merged) { self.next_group_observed() } else { self.warp.next_group(&self.linked.rank) };
+            let next = if self.wants(EventKind::Merged) { self.next_group_observed() } else { self.warp.next_group(&self.prepared.rank) };
             let Some(index) = next else { return Pause::Waits };
-            let limit = if self.warp.groups.len() == 1 { u32::MAX } else { self.warp.limit(index, &self.linked.rank) };
+            let limit = if self.warp.groups.len() == 1 { u32::MAX } else { self.warp.limit(index, &self.prepared.rank) };
             if let Some(pause) = self.run_group(index, limit) {
                 return pause;
             }
@@ -98,10 +98,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         assert!(chosen.pc.index() < program.code.len(), "a group stands past the end of the code");
         let mut group = Group { index, pc: chosen.pc, mask: chosen.mask, frame: chosen.frame };
         let alone = self.warp.groups.len() == 1;
-        let mut course = Course::new(group.pc, self.linked);
+        let mut coverage_counter = CoverageCounter::new(group.pc, self.prepared);
         loop {
             if self.left == 0 || OBSERVED && self.paused {
-                course.end(self, &group);
+                coverage_counter.end(self, &group);
                 self.warp.groups[index].pc = group.pc;
                 return Some(Pause::TurnOver);
             }
@@ -115,16 +115,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 self.paused = true;
                 continue;
             }
-            if self.wants(EventKind::Wgmma) && self.linked.wgmmas.uses(group.pc) {
+            if self.wants(EventKind::Wgmma) && self.prepared.wgmmas.uses(group.pc) {
                 self.touch_wgmma_registers(inst, &group);
             }
-            let guarded = course.meet(self, inst, &group);
+            let guarded = coverage_counter.count_barriers(self, inst, &group);
             let flow = match self.step(inst, &group) {
                 Ok(flow) => flow,
                 Err(trap) => {
                     // It was not executed, and may be tried again.
                     self.threads -= u64::from(self.active(inst, &group).count());
-                    course.end(self, &group);
+                    coverage_counter.end(self, &group);
                     self.warp.groups[index].pc = group.pc;
                     return Some(Pause::Trapped(trap));
                 }
@@ -136,7 +136,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             {
                 self.paused |= self.observer.event(&Event::After(issue, self.warp));
             }
-            course.pass(self, &group, guarded, &flow);
+            coverage_counter.pass(self, &group, guarded, &flow);
             let from = group.pc;
             match flow {
                 Flow::Next => group.pc = Pc(from.0 + 1),
@@ -147,12 +147,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 }
                 Flow::Pause(pause) => {
                     self.stack_up(&group);
-                    self.settle_stack();
+                    self.canonicalize_stack();
                     return Some(pause);
                 }
             }
-            if !alone && (group.pc <= from || self.linked.rank[group.pc.index()] >= limit || self.has_run_long(index)) {
-                course.end(self, &group);
+            if !alone && (group.pc <= from || self.prepared.rank[group.pc.index()] >= limit || self.has_run_long(index)) {
+                coverage_counter.end(self, &group);
                 self.warp.groups[index].pc = group.pc;
                 return None;
             }
@@ -163,8 +163,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn has_run_long(&mut self, index: usize) -> bool {
         debug_assert!(self.warp.groups.len() > 1, "a group that is alone keeps others waiting");
         self.warp.streak += 1;
-        let patience = if self.warp.may_spin { SPIN_STREAK } else { STREAK };
-        if self.warp.streak < patience {
+        let stall = if self.warp.may_spin { SPIN_STREAK } else { STREAK };
+        if self.warp.streak < stall {
             return false;
         }
         self.warp.streak = 0;
@@ -218,27 +218,27 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// The groups have changed: puts what has come of it on the stack of the warp, if it has one.
     fn stack_up(&mut self, group: &Group) {
         if self.warp.simt_stack.is_some() {
-            assert_eq!(self.linked.meetings.len(), self.program.code.len(), "a launch without meeting places");
-            self.warp.push_sides(self.program, group.pc, group.mask, &self.linked.meetings[group.pc.index()]);
+            assert_eq!(self.prepared.reconvergences.len(), self.program.code.len(), "a launch without meeting places");
+            self.warp.push_sides(self.program, group.pc, group.mask, &self.prepared.reconvergences[group.pc.index()]);
         }
     }
 
     /// The turn ends: brings the stack of the warp up to date, if it has one.
-    fn settle_stack(&mut self) {
+    fn canonicalize_stack(&mut self) {
         if self.warp.simt_stack.is_none() {
             return;
         }
         if self.wants(EventKind::Merged) {
             self.next_group_observed();
         } else {
-            self.warp.next_group(&self.linked.rank);
+            self.warp.next_group(&self.prepared.rank);
         }
     }
 
     /// Chooses the group that runs next, and reports the groups that met.
     fn next_group_observed(&mut self) -> Option<usize> {
         let Self { observer, paused, place, .. } = self;
-        self.warp.next_group_met(&self.linked.rank, |group| {
+        self.warp.next_group_reconverged(&self.prepared.rank, |group| {
             *paused |= observer.event(&Event::Merged(Place { pc: group.pc, ..*place }, group.mask));
         })
     }
@@ -284,7 +284,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes an operation that only computes, with the host's vector instructions.
     #[inline(always)]
     fn compute<F: Family>(&mut self, op: &F::Op, group: &Group, active: LaneMask) -> Flow {
-        let simd = self.linked.simd;
+        let simd = self.prepared.simd;
         simd.dispatch(Compute::<'_, '_, F> { lanes: self.lanes(group, active), op });
         Flow::Next
     }

@@ -149,7 +149,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let lanes = self.lanes(group, active);
         let addresses = if wide { *lanes.get64(a) } else { lanes.get32(a).map(u64::from) };
         let holds = |lane: usize| {
-            let Ok((actual, _, _)) = self.home(addresses[lane], Space::Generic) else { return false };
+            let Ok((actual, _, _)) = self.owner(addresses[lane], Space::Generic) else { return false };
             actual == space || (space, actual) == (Space::SharedCluster, Space::Shared)
         };
         let truth = LaneMask::ALL.filter(holds);

@@ -34,13 +34,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// The variables of `space` that the running function can name, whose addresses count from `base`.
     fn variables(&self, space: Space, base: u64) -> Vec<Object<'_>> {
         let running = self.program.function_at(self.place.pc);
-        let kernel = Some(self.linked.config.kernel).filter(|_| space == Space::Shared);
+        let kernel = Some(self.prepared.config.kernel).filter(|_| space == Space::Shared);
         let mut objects = Vec::new();
         for variable in self.program.variables.iter().filter(|variable| variable.location.space == space) {
             if variable.function.is_none() || variable.function == running || variable.function == kernel {
                 let start = base + variable.location.address;
                 // Without a size of its own it stands for the dynamic shared memory.
-                let bytes = if variable.bytes == 0 { self.linked.shared_bytes.saturating_sub(start) } else { variable.bytes };
+                let bytes = if variable.bytes == 0 { self.prepared.shared_bytes.saturating_sub(start) } else { variable.bytes };
                 objects.push(Object { name: &variable.name, start, bytes });
             }
         }
@@ -49,7 +49,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// The kernel's parameters.
     fn params(&self) -> Vec<Object<'_>> {
-        let kernel = &self.program.functions[self.linked.config.kernel.index()];
+        let kernel = &self.program.functions[self.prepared.config.kernel.index()];
         let objects = kernel.params.iter().filter_map(|param| match param.place {
             ParamPlace::Kernel(offset) => Some(Object { name: &param.name, start: u64::from(offset), bytes: u64::from(param.bytes) }),
             ParamPlace::Register(..) | ParamPlace::Frame(_) => None,

@@ -2,7 +2,7 @@
 
 use crate::machine::state::block;
 use crate::machine::state::lanes::{LaneMask, PerLane, blend};
-use crate::machine::state::linked::Constants;
+use crate::machine::state::prepared::Constants;
 use crate::machine::state::registers::{FrameBase, Registers};
 use crate::machine::state::warp::Warp;
 use crate::program::{Dst, PredSrc, Src, SrcKind};

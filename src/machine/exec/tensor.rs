@@ -6,7 +6,7 @@ use crate::isa::{Space, TensorField};
 use crate::machine::event::AccessKind;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::in_flight::tensor::{Direction, FaultKind, Piece, Request, TensorBox};
-use crate::machine::state::in_flight::copy::{BoxCopy, Ends, Work};
+use crate::machine::state::in_flight::copy::{BoxCopy, CopyCompletion, CopyKind};
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::trap::{Trap, TrapKind};
@@ -26,21 +26,23 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             Completion::Mbarrier(place) => self.barriers_of_lanes(place, group, active)?,
             Completion::BulkGroup => [None; 32],
         };
-        let mut good: SmallVec<[(usize, BoxCopy, Ends); 2]> = SmallVec::new();
+        let mut good: SmallVec<[(usize, BoxCopy, CopyCompletion); 2]> = SmallVec::new();
         for (lane, copy) in self.boxes(copy, group, active)? {
             let bytes = u32::try_from(copy.shape.bytes()).unwrap_or(u32::MAX);
             match (barriers[lane], ranks) {
-                (None, _) => good.push((lane, copy, Ends::Group { bulk: true, number: self.warp.copy_groups.committed(true)[lane] })),
-                (Some((home, address)), None) => good.push((lane, copy, Ends::Mbarrier { home, address, bytes })),
+                (None, _) => {
+                    good.push((lane, copy, CopyCompletion::Group { bulk: true, number: self.warp.copy_groups.committed(true)[lane] }))
+                }
+                (Some((owner, address)), None) => good.push((lane, copy, CopyCompletion::Mbarrier { owner, address, bytes })),
                 (Some((_, address)), Some(ranks)) => {
                     for rank in (0..16).filter(|rank| ranks[lane] >> rank & 1 != 0) {
-                        let home = self.home_of_rank(rank, LaneMask::of(lane))?;
-                        good.push((lane, BoxCopy { home, ..copy.clone() }, Ends::Mbarrier { home, address, bytes }));
+                        let owner = self.owner_of_rank(rank, LaneMask::of(lane))?;
+                        good.push((lane, BoxCopy { owner, ..copy.clone() }, CopyCompletion::Mbarrier { owner, address, bytes }));
                     }
                 }
             }
         }
-        good.into_iter().try_for_each(|(lane, copy, ends)| self.issue_copy(LaneMask::of(lane), Work::Box(Box::new(copy)), ends))
+        good.into_iter().try_for_each(|(lane, copy, ends)| self.issue_copy(LaneMask::of(lane), CopyKind::Box(Box::new(copy)), ends))
     }
 
     /// The box that each lane asks for, once it is known to be good.
@@ -66,7 +68,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 shared: place.access.addresses[lane],
             };
             let shape = self.box_of(&map, request, LaneMask::of(lane), group)?;
-            boxes.push((lane, BoxCopy { shape, home: self.home_of(&place), taken: None }));
+            boxes.push((lane, BoxCopy { shape, owner: self.owner_of(&place), taken: None }));
         }
         Ok(boxes)
     }
@@ -125,12 +127,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             self.trap(kind, lane, &fault.message)
         })?;
         let end = request.shared.saturating_add(shape.shared_bytes());
-        if end > self.linked.shared_bytes {
+        if end > self.prepared.shared_bytes {
             let message = format!(
                 "the box takes {} bytes of shared memory from {:#x} on, and the block has {}",
                 shape.shared_bytes(),
                 request.shared,
-                self.linked.shared_bytes
+                self.prepared.shared_bytes
             );
             return Err(self.trap(TrapKind::OutOfBounds, lane, &message));
         }

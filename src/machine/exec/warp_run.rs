@@ -3,18 +3,18 @@
 use crate::machine::event::{EventMask, Observer};
 use crate::machine::exec::neighbours::Neighbours;
 use crate::machine::exec::operands::Lanes;
-use crate::machine::in_flight::copy::reach::Ended;
+use crate::machine::in_flight::copy::view::EndedPhases;
 use crate::machine::in_flight::policy::CompletionPolicy;
 use crate::machine::state::barrier::ClusterBarrier;
 use crate::machine::state::block::Block;
-use crate::machine::state::clocks::Leap;
+use crate::machine::state::clocks::ClockJump;
 use crate::machine::state::coverage::Coverage;
 use crate::machine::state::in_flight::InFlight;
 use crate::machine::state::in_flight::warpgroup::Warpgroups;
 use crate::machine::state::lanes::LaneMask;
-use crate::machine::state::linked::{Constants, Linked};
 use crate::machine::state::memory::Region;
 use crate::machine::state::place::Place;
+use crate::machine::state::prepared::{Constants, PreparedLaunch};
 use crate::machine::state::registers::FrameBase;
 use crate::machine::state::runtime::Runtime;
 use crate::machine::state::shared::Shared;
@@ -89,7 +89,7 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     /// The program.
     pub program: &'a Program,
     /// What was worked out for the launch.
-    pub linked: &'a Linked,
+    pub prepared: &'a PreparedLaunch,
     /// Global memory.
     pub global: &'a mut Region,
     /// Constant memory.
@@ -123,7 +123,7 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     /// When what is in flight ends.
     pub completion: &'a dyn CompletionPolicy,
     /// Barrier objects a phase of which has ended in this turn.
-    pub ended: Ended,
+    pub ended: EndedPhases,
     /// What other threads could notice was done so many times.
     pub effects: u64,
     /// The warp.
@@ -137,7 +137,7 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     /// Lanes that the running instruction has made wait for others, which will execute it with them.
     pub waiting: LaneMask,
     /// How far the clocks are ahead of the ticks.
-    pub leap: Leap,
+    pub leap: ClockJump,
     /// Where and when; `pc` and `tick` are those of the running instruction.
     pub place: Place,
     /// Ticks left of the turn.

@@ -7,7 +7,7 @@ use crate::isa::{CHUNK, Major, MatrixDescriptor, SharedTile};
 use crate::machine::event::{Event, EventKind, WgmmaChange, WgmmaEvent};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::in_flight::policy::AtIssue;
-use crate::machine::state::in_flight::warpgroup::{Disagreement, Turn, WARPS};
+use crate::machine::state::in_flight::warpgroup::{Disagreement, WARPS, WarpgroupStep};
 use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::tables::accumulators::fragments;
@@ -78,8 +78,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let b = SharedTile { descriptor: b, major: op.b_major, first: 0, count: op.shape.n, bytes: bytes_of(op.shape.k) };
         a.iter().try_for_each(|tile| self.check_tile("A", *tile))?;
         self.check_tile("B", b)?;
-        let turn = Turn { pc: group.pc, a: a.map_or(0, |tile| tile.descriptor.bits), b: b.descriptor.bits, accumulates };
-        self.take_turn(turn)?;
+        let turn = WarpgroupStep { pc: group.pc, a: a.map_or(0, |tile| tile.descriptor.bits), b: b.descriptor.bits, accumulates };
+        self.take_step(turn)?;
         let lanes = self.lanes(group, LaneMask::ALL);
         let metadata = op.metadata.map_or([0; 32], |(metadata, _)| *lanes.get32(metadata));
         let slot = |slot: u32| group.frame.b32 + slot;
@@ -131,7 +131,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Checks that all of an operand lies in the block's shared memory.
     fn check_tile(&self, name: &str, tile: SharedTile) -> Result<(), Box<Trap>> {
-        let inside = self.linked.shared_start..=self.linked.shared_bytes.saturating_sub(u64::from(CHUNK));
+        let inside = self.prepared.shared_start..=self.prepared.shared_bytes.saturating_sub(u64::from(CHUNK));
         let (low, high) = tile.bounds();
         if inside.contains(&u64::from(low)) && inside.contains(&u64::from(high)) {
             return Ok(());
@@ -139,16 +139,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let Some(outside) = tile.chunks().find(|chunk| !inside.contains(&u64::from(chunk.address))) else { return Ok(()) };
         let (what, index) = (if name == "A" { "row" } else { "column" }, tile.first + outside.index);
         let at = if tile.major == Major::K { format!("byte {} of its row of K", outside.k) } else { format!("k = {}", outside.k) };
-        let (start, end, address) = (self.linked.shared_start, self.linked.shared_bytes, outside.address);
+        let (start, end, address) = (self.prepared.shared_start, self.prepared.shared_bytes, outside.address);
         let memory = format!("the block's shared memory is {start:#x} to {end:#x}");
         let message = format!("the descriptor of {name} leads outside: {what} {index}, {at}, lies at {address:#x}; {memory}");
         Err(self.trap(TrapKind::WgmmaDescriptor, LaneMask::ALL, &message))
     }
 
     /// Checks that the other warps of the warpgroup execute the same.
-    fn take_turn(&mut self, turn: Turn) -> Result<(), Box<Trap>> {
+    fn take_step(&mut self, turn: WarpgroupStep) -> Result<(), Box<Trap>> {
         let warp = self.place.warp;
-        let warps = self.linked.config.block.iter().product::<u32>() / 32;
+        let warps = self.prepared.config.block.iter().product::<u32>() / 32;
         let first = warp - warp % WARPS;
         if warps < first + WARPS {
             let message = format!("wgmma needs a warpgroup of four whole warps, warps {first} to {}, but the block has {warps}", first + 3);
@@ -170,7 +170,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         })
     }
 
-    fn different_operands(&self, other: u32, taken: Turn, turn: Turn) -> Box<Trap> {
+    fn different_operands(&self, other: u32, taken: WarpgroupStep, turn: WarpgroupStep) -> Box<Trap> {
         let (name, theirs, own) = match () {
             () if taken.a != turn.a => ("a descriptor of A", taken.a, turn.a),
             () if taken.b != turn.b => ("a descriptor of B", taken.b, turn.b),

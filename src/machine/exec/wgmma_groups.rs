@@ -10,7 +10,7 @@ use crate::machine::exec::warp_run::{Flow, Group, WarpRun};
 use crate::machine::in_flight::policy::WhenAwaited;
 use crate::machine::in_flight::wgmma;
 use crate::machine::in_flight::wgmma::compute::Sources;
-use crate::machine::state::in_flight::flight::WaitOf;
+use crate::machine::state::in_flight::queue::WaitOf;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::place::BlockId;
 use crate::machine::state::trap::{Trap, TrapKind};
@@ -92,7 +92,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Ends the next one that another warp of the warpgroup has in flight.
     fn end_next_of(&mut self, number: u32) {
-        let sources = Sources { program: self.program, linked: self.linked, constants: self.constants_of_rank, shared: &self.shared.pages };
+        let sources =
+            Sources { program: self.program, prepared: self.prepared, constants: self.constants_of_rank, shared: &self.shared.pages };
         let by = BlockId { number: self.number, slot: self.slot };
         let Some(warp) = self.neighbours.warp_mut(number).map(Arc::make_mut) else { return };
         let Some(ended) = wgmma::end_next(self.in_flight, (self.number, number), warp, &sources, WaitOf::Another) else { return };
@@ -106,7 +107,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Ends the next one that the warp has in flight.
     pub(super) fn end_next_wgmma(&mut self) {
-        let sources = Sources { program: self.program, linked: self.linked, constants: self.constants_of_rank, shared: &self.shared.pages };
+        let sources =
+            Sources { program: self.program, prepared: self.prepared, constants: self.constants_of_rank, shared: &self.shared.pages };
         let own = (self.number, self.place.warp);
         if let Some(wgmma) = wgmma::end_next(self.in_flight, own, self.warp, &sources, WaitOf::Own) {
             self.effects += 1;

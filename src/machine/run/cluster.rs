@@ -31,7 +31,7 @@ impl Block {
 impl Machine {
     /// The slots of the cluster that the block in `slot` belongs to.
     pub(in crate::machine) fn cluster_slots(&self, slot: usize) -> std::ops::Range<usize> {
-        let size = self.linked.cluster_blocks;
+        let size = self.prepared.cluster_blocks;
         // Nearly always a block is alone.
         let first = if size == 1 { slot } else { slot - slot % size };
         let slots = first..(first + size).min(self.blocks.len());
@@ -57,7 +57,7 @@ impl Machine {
         let mut phases = blocks.iter().flatten().map(|block| block.cluster.phase);
         let phase = phases.next();
         assert!(phases.all(|other| Some(other) == phase), "blocks of one cluster are in different phases");
-        self.patience.meet_at_cluster();
+        self.stall.count_cluster_barrier();
         let by = BlockId { number: self.blocks[slot].as_ref().map_or(0, |block| block.number), slot: slot as u32 };
         let order = Order::ClusterReleased { first, slots: size };
         observer.report(EventKind::Order, || Event::Order(OrderEvent { place, by, lanes: LaneMask::NONE, order }))

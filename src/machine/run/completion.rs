@@ -8,20 +8,20 @@
 //!
 //! If all groups that wait come back to ask the same in the same state, and nothing was done that another thread could notice, they would
 //! go on like that for ever. What clocks say is no part of that state; but of a program that reads them it is said only after the clocks
-//! have leapt ahead ([`Leap`](crate::machine::state::clocks::Leap)), so that waits with a limit have ended.
+//! have leapt ahead ([`ClockJump`](crate::machine::state::clocks::ClockJump)), so that waits with a limit have ended.
 
 use std::hash::{Hash, Hasher};
 
-use crate::machine::state::waits::Patience;
+use crate::machine::state::waits::StallState;
 use triomphe::Arc;
 
 use crate::machine::event::{CopyEvent, CopyStage, Event, EventKind, MbarrierChange, MbarrierEvent, Observer};
-use crate::machine::in_flight::copy::reach::{Ended, Reach};
+use crate::machine::in_flight::copy::view::{EndedPhases, MemoryView};
 use crate::machine::in_flight::policy::WhenAwaited;
 use crate::machine::state::block::Block;
 use crate::machine::state::digest::Digest;
 use crate::machine::state::in_flight::InFlight;
-use crate::machine::state::in_flight::copy::{AsyncCopy, Ends, Home, Work};
+use crate::machine::state::in_flight::copy::{AsyncCopy, CopyCompletion, CopyKind, MemoryOwner};
 use crate::machine::state::launch::Schedule;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::mbarrier::Refused;
@@ -43,12 +43,12 @@ const CLOSE_ROUNDS: u64 = 64;
 const IMPATIENCE: u64 = 4;
 
 /// Whether something was found that lets the run go on, and whether the observer asked for a pause meanwhile.
-pub(in crate::machine) struct Relented {
+pub(in crate::machine) struct MadeProgress {
     pub goes_on: bool,
     pub paused: bool,
 }
 
-type Outcome = Result<Relented, Box<Trap>>;
+type Outcome = Result<MadeProgress, Box<Trap>>;
 
 impl Machine {
     /// What happens by itself between two turns: copies end at random, and long waits time out.
@@ -60,14 +60,14 @@ impl Machine {
         if let Some(id) = ended {
             paused |= self.end_by_itself(id, observer)?.unwrap_or(false);
         }
-        if self.linked.config.schedule == Schedule::Random && self.linked.asks_for_phases && !self.waits_in_vain() {
-            self.lose_patience();
+        if self.prepared.config.schedule == Schedule::Random && self.prepared.asks_for_phases && !self.waits_in_vain() {
+            self.time_out_waits();
         }
-        if self.tick() >= self.patience.due && !self.waits_in_vain() {
-            self.patience.due = self.tick() + PATIENCE;
-            let relented = self.end_awaited_copies(observer)?;
-            paused |= relented.paused;
-            if !relented.goes_on {
+        if self.tick() >= self.stall.due && !self.waits_in_vain() {
+            self.stall.due = self.tick() + PATIENCE;
+            let made_progress = self.end_awaited_copies(observer)?;
+            paused |= made_progress.paused;
+            if !made_progress.goes_on {
                 self.time_out();
             }
         }
@@ -75,22 +75,22 @@ impl Machine {
     }
 
     /// Nobody can run: ends the copies that somebody waits for, or lets waits time out.
-    pub(in crate::machine) fn relent(&mut self, observer: &mut dyn Observer) -> Outcome {
-        let relented = self.end_awaited_copies(observer)?;
-        if relented.goes_on {
-            return Ok(relented);
+    pub(in crate::machine) fn make_progress(&mut self, observer: &mut dyn Observer) -> Outcome {
+        let made_progress = self.end_awaited_copies(observer)?;
+        if made_progress.goes_on {
+            return Ok(made_progress);
         }
         let goes_on = !self.waits_in_vain() && !self.comes_back();
         if goes_on {
             self.time_out();
             assert!(self.resident_blocks().any(|block| block.warps.iter().any(|warp| warp.can_run())), "no wait has timed out");
         }
-        Ok(Relented { goes_on, ..relented })
+        Ok(MadeProgress { goes_on, ..made_progress })
     }
 
     /// Whether the groups that wait were seen to do so for ever, and nothing has changed since.
     fn waits_in_vain(&self) -> bool {
-        self.patience.proven && self.patience.effects == self.effects
+        self.stall.proven && self.stall.effects == self.effects
     }
 
     /// No group can run: whether those that wait for phases, if any do, have only come back to where they were.
@@ -102,48 +102,48 @@ impl Machine {
             return true;
         }
         assert!(!self.resident_blocks().any(|block| block.warps.iter().any(|warp| warp.can_run())), "a group can run");
-        assert!(self.patience.met <= self.patience.meetings, "more barriers were completed than there were");
-        if self.effects != self.patience.effects {
+        assert!(self.stall.barriers_then <= self.stall.barriers_completed, "more barriers were completed than there were");
+        if self.effects != self.stall.effects {
             self.leap.rest();
-            let (effects, met) = (self.effects, self.patience.meetings);
-            self.patience = Patience { polls: 0, rounds: 0, next: 1, proven: false, effects, met, ..self.patience.clone() };
-            self.patience.standing = self.standing();
+            let (effects, barriers_then) = (self.effects, self.stall.barriers_completed);
+            self.stall = StallState { polls: 0, rounds: 0, next: 1, proven: false, effects, barriers_then, ..self.stall.clone() };
+            self.stall.waiters_hash = self.waiters_hash();
             return false;
         }
-        self.patience.polls += waits;
-        self.patience.rounds += 1;
-        let rounds = self.patience.rounds;
-        if self.patience.polls > POLLS {
-            self.patience.proven = true;
+        self.stall.polls += waits;
+        self.stall.rounds += 1;
+        let rounds = self.stall.rounds;
+        if self.stall.polls > POLLS {
+            self.stall.proven = true;
         } else if rounds <= CLOSE_ROUNDS || rounds.is_multiple_of(CLOSE_ROUNDS) {
-            let standing = self.standing();
-            if standing == self.patience.standing {
-                self.patience.proven = self.linked.clocks.is_empty() || !self.leap.jump();
-                (self.patience.rounds, self.patience.next) = (0, 1);
-            } else if rounds >= self.patience.next {
-                self.patience.standing = standing;
-                self.patience.next = 2 * rounds;
+            let waiters_hash = self.waiters_hash();
+            if waiters_hash == self.stall.waiters_hash {
+                self.stall.proven = self.prepared.clocks.is_empty() || !self.leap.jump();
+                (self.stall.rounds, self.stall.next) = (0, 1);
+            } else if rounds >= self.stall.next {
+                self.stall.waiters_hash = waiters_hash;
+                self.stall.next = 2 * rounds;
                 if rounds > CLOSE_ROUNDS {
                     self.leap.jump();
                 }
             }
         }
-        self.patience.proven
+        self.stall.proven
     }
 
     /// Ends the copies that will bring something to the barrier objects for which groups wait, unless only the user may.
     fn end_awaited_copies(&mut self, observer: &mut dyn Observer) -> Outcome {
-        let mut relented = Relented { goes_on: false, paused: false };
+        let mut made_progress = MadeProgress { goes_on: false, paused: false };
         if !self.in_flight.has_copies() || self.completion.when_awaited() == WhenAwaited::WaitsForUser {
-            return Ok(relented);
+            return Ok(made_progress);
         }
         for (slot, address) in self.awaited() {
             for copy in self.in_flight.to_mbarrier(slot, address) {
-                relented.paused |= self.end_copy(&copy, observer)?;
-                relented.goes_on = true;
+                made_progress.paused |= self.end_copy(&copy, observer)?;
+                made_progress.goes_on = true;
             }
         }
-        Ok(relented)
+        Ok(made_progress)
     }
 
     /// The barrier objects for which groups wait, by slot and address.
@@ -164,12 +164,12 @@ impl Machine {
 
     /// A fingerprint of where the groups of those warps stand that wait for phases, and with what in their registers: of all warps if they
     /// have met others meanwhile.
-    fn standing(&self) -> u64 {
+    fn waiters_hash(&self) -> u64 {
         let mut digest = Digest::default();
-        let all = self.patience.met != self.patience.meetings;
+        let all = self.stall.barriers_then != self.stall.barriers_completed;
         for block in self.resident_blocks() {
             for warp in block.warps.iter().filter(|warp| all || warp.groups.iter().any(waits_for_phase)) {
-                self.linked.clocks.hash_registers(warp, &mut digest);
+                self.prepared.clocks.hash_registers(warp, &mut digest);
                 warp.groups.iter().for_each(|group| (group.pc, group.mask).hash(&mut digest));
             }
             if all {
@@ -180,8 +180,8 @@ impl Machine {
     }
 
     /// Draws whether the wait of some group times out now, and of which.
-    fn lose_patience(&mut self) {
-        let random = &mut self.patience.impatience;
+    fn time_out_waits(&mut self) {
+        let random = &mut self.stall.timeout_random;
         if random.draw(IMPATIENCE) != 0 {
             return;
         }
@@ -242,7 +242,7 @@ impl Machine {
     /// Ends a copy for all its lanes, after those that it ends behind. True if the observer asks for a pause.
     fn end_copy(&mut self, copy: &AsyncCopy, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
-        if let Work::Arrival = copy.work {
+        if let CopyKind::Arrival = copy.work {
             let before: Vec<_> =
                 self.in_flight.copies_of(copy.by.number, copy.issued.warp).filter(|other| other.is_behind(copy)).cloned().collect();
             for other in before {
@@ -255,11 +255,17 @@ impl Machine {
     fn end_copy_now(&mut self, copy: &AsyncCopy, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         // The one in the table may have lost lanes meanwhile.
         let Some(copy) = self.in_flight.copies().find(|other| other.id == copy.id).cloned() else { return Ok(false) };
-        let mut ended = Ended::new();
+        let mut ended = EndedPhases::new();
         let tick = self.tick();
-        let mut reach =
-            Reach { global: &mut self.device.global, own: None, before: &mut self.blocks, after: &mut [], first: 0, ended: &mut ended };
-        if let Err(refused) = copy.end(copy.lanes, tick, &mut reach) {
+        let mut view = MemoryView {
+            global: &mut self.device.global,
+            own: None,
+            before: &mut self.blocks,
+            after: &mut [],
+            first: 0,
+            ended: &mut ended,
+        };
+        if let Err(refused) = copy.end(copy.lanes, tick, &mut view) {
             let owner = self.resident_blocks().find(|block| block.number == copy.by.number);
             return Err(copy.fault(refused, |address| owner.map_or(format!("{address:#x}"), |block| self.mbarrier_name(block, address))));
         }
@@ -267,14 +273,14 @@ impl Machine {
         debug_assert!(!self.in_flight.copies().any(|other| other.id == copy.id), "a copy that has ended is in flight");
         self.effects = self.effects.wrapping_add(1);
         let event = CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick };
-        let told = observer.report(EventKind::Copy, || Event::Copy(event));
+        let described = observer.report(EventKind::Copy, || Event::Copy(event));
         let paused = self.wake_at_mbarriers(&ended, observer);
         let waits = |group: &LaneGroup| group.state == GroupState::AtCopies;
         let owner = self.blocks.iter_mut().flatten().find(|block| block.number == copy.by.number);
         if let Some(block) = owner.filter(|block| block.warps.iter().any(|warp| warp.groups.iter().any(waits))) {
             Arc::make_mut(block).wake(|state| state == GroupState::AtCopies);
         }
-        Ok(told || paused)
+        Ok(described || paused)
     }
 
     /// Sets the groups going that wait for barrier objects of which a phase has ended. True if the observer asks for a pause.
@@ -302,14 +308,14 @@ impl Machine {
 impl AsyncCopy {
     /// Whether the arrival `other` waits for it: a `cp.async` of one of its lanes before it.
     fn is_behind(&self, other: &AsyncCopy) -> bool {
-        matches!(self.work, Work::Lanes(_)) && self.id < other.id && self.lanes.meets(other.lanes)
+        matches!(self.work, CopyKind::Lanes(_)) && self.id < other.id && self.lanes.meets(other.lanes)
     }
 
     /// The fault of a copy whose barrier object, which `name` names, cannot take what it brings.
     pub fn fault(&self, refused: Refused, name: impl Fn(u32) -> String) -> Box<Trap> {
         let (address, bytes) = match self.ends {
-            Ends::Mbarrier { home: Home::Block { .. }, address, bytes } => (address, bytes),
-            Ends::Group { .. } | Ends::Mbarrier { .. } => (0, 0),
+            CopyCompletion::Mbarrier { owner: MemoryOwner::Block { .. }, address, bytes } => (address, bytes),
+            CopyCompletion::Group { .. } | CopyCompletion::Mbarrier { .. } => (0, 0),
         };
         let (kind, why) = refused.words(&name(address));
         let message = format!("asynchronous copy #{} brings {bytes} bytes: {why}", self.id);

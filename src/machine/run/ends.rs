@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::machine::state::barrier::Barrier;
 use crate::machine::state::block::Block;
-use crate::machine::state::in_flight::copy::{Ends, Home};
+use crate::machine::state::in_flight::copy::{CopyCompletion, MemoryOwner};
 use crate::machine::state::lanes::LaneMask;
-use crate::machine::state::linked::Linked;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::place::{BlockId, Tick};
+use crate::machine::state::prepared::PreparedLaunch;
 use crate::machine::state::warp::{GroupState, LaneGroup};
 use crate::program::{Pc, Program};
 
@@ -17,7 +17,7 @@ use crate::program::{Pc, Program};
 #[derive(Clone)]
 pub struct LaunchStart {
     /// What was worked out for it.
-    pub linked: Arc<Linked>,
+    pub prepared: Arc<PreparedLaunch>,
     /// The addresses of global memory that hold nothing before something is written there.
     pub undefined: Vec<Range<u64>>,
 }
@@ -28,38 +28,38 @@ pub struct LaunchEnd {
     /// When.
     pub tick: Tick,
     /// Whether no thread that is left can run.
-    pub is_stuck: bool,
+    pub is_deadlocked: bool,
     /// The blocks that have not finished.
-    pub blocks: Vec<BlockLeft>,
+    pub blocks: Vec<UnfinishedBlock>,
     /// Slot and address of the barrier objects on which copies in flight complete.
     pub awaited: Vec<(u32, u32)>,
 }
 
 /// A block that has not finished.
 #[derive(Clone, Debug)]
-pub struct BlockLeft {
+pub struct UnfinishedBlock {
     /// Which.
     pub id: BlockId,
     /// Its index in the grid.
     pub index: [u32; 3],
     /// Its warps.
-    pub warps: Vec<WarpLeft>,
+    pub warps: Vec<UnfinishedWarp>,
     /// Its barriers.
     pub barriers: Vec<Barrier>,
 }
 
 /// A warp of a block that has not finished.
 #[derive(Clone, Debug)]
-pub struct WarpLeft {
+pub struct UnfinishedWarp {
     /// The lanes that have not exited.
     pub live: LaneMask,
     /// Where they stand.
-    pub groups: Vec<GroupLeft>,
+    pub groups: Vec<UnfinishedGroup>,
 }
 
 /// Lanes that stand together, and what they wait for.
 #[derive(Clone, Copy, Debug)]
-pub struct GroupLeft {
+pub struct UnfinishedGroup {
     /// The lanes.
     pub lanes: LaneMask,
     /// The instruction that they execute next.
@@ -74,7 +74,7 @@ pub struct GroupLeft {
 
 impl LaunchEnd {
     /// The block with a number, if it has not finished.
-    pub fn block(&self, number: u64) -> Option<&BlockLeft> {
+    pub fn block(&self, number: u64) -> Option<&UnfinishedBlock> {
         self.blocks.iter().find(|block| block.id.number == number)
     }
 }
@@ -82,7 +82,7 @@ impl LaunchEnd {
 impl Machine {
     /// The launch, for observers that follow it from its first instruction on.
     pub fn launch_start(&self) -> LaunchStart {
-        LaunchStart { linked: Arc::clone(&self.linked), undefined: self.device.undefined().collect() }
+        LaunchStart { prepared: Arc::clone(&self.prepared), undefined: self.device.undefined().collect() }
     }
 
     /// The launch as it stands, for observers that have followed it to here.
@@ -90,21 +90,21 @@ impl Machine {
         let program = self.program();
         let blocks = self.blocks.iter().zip(0..).filter_map(|(block, slot)| Some(block_left(program, block.as_deref()?, slot)));
         let awaited = self.in_flight.copies().filter_map(|copy| match copy.ends {
-            Ends::Mbarrier { home: Home::Block { slot, .. }, address, .. } => Some((slot, address)),
-            Ends::Mbarrier { home: Home::Global, .. } | Ends::Group { .. } => None,
+            CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot, .. }, address, .. } => Some((slot, address)),
+            CopyCompletion::Mbarrier { owner: MemoryOwner::Global, .. } | CopyCompletion::Group { .. } => None,
         });
-        let is_stuck = !self.resident_blocks().any(|block| block.warps.iter().any(|warp| warp.can_run()));
-        LaunchEnd { tick: self.tick(), is_stuck, blocks: blocks.collect(), awaited: awaited.collect() }
+        let is_deadlocked = !self.resident_blocks().any(|block| block.warps.iter().any(|warp| warp.can_run()));
+        LaunchEnd { tick: self.tick(), is_deadlocked, blocks: blocks.collect(), awaited: awaited.collect() }
     }
 }
 
-fn block_left(program: &Program, block: &Block, slot: u32) -> BlockLeft {
+fn block_left(program: &Program, block: &Block, slot: u32) -> UnfinishedBlock {
     let group = |group: &LaneGroup| {
         let stands_at = group.stands_at();
         let has_mask = program.code[stands_at.index()].op.has_member_mask();
-        GroupLeft { lanes: group.mask, pc: group.pc, stands_at, state: group.state, has_mask }
+        UnfinishedGroup { lanes: group.mask, pc: group.pc, stands_at, state: group.state, has_mask }
     };
-    let warps = block.warps.iter().map(|warp| WarpLeft { live: warp.live, groups: warp.groups.iter().map(group).collect() });
+    let warps = block.warps.iter().map(|warp| UnfinishedWarp { live: warp.live, groups: warp.groups.iter().map(group).collect() });
     let id = BlockId { number: block.number, slot };
-    BlockLeft { id, index: block.index, warps: warps.collect(), barriers: block.barriers.to_vec() }
+    UnfinishedBlock { id, index: block.index, warps: warps.collect(), barriers: block.barriers.to_vec() }
 }

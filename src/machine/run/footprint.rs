@@ -27,7 +27,7 @@ impl Machine {
     /// depend on how a run is sliced by budgets.
     pub(in crate::machine) fn exceeds_limit(&mut self) -> bool {
         if self.tick() >= self.footprint_check.due {
-            let is_over = self.footprint().bytes() > self.linked.config.memory_limit.0;
+            let is_over = self.footprint().bytes() > self.prepared.config.memory_limit.0;
             self.footprint_check = FootprintCheck { due: self.tick() + CHECK_TICKS, is_over };
         }
         self.footprint_check.is_over

@@ -7,7 +7,7 @@
 //! change.
 //!
 //! What clocks say is no part of such a state. Of a program that reads them it is said only after the clocks have leapt ahead
-//! ([`Leap`](crate::machine::state::clocks::Leap)), so that a warp that waits for some time to pass has gone on.
+//! ([`ClockJump`](crate::machine::state::clocks::ClockJump)), so that a warp that waits for some time to pass has gone on.
 //!
 //! States are compared by their digests, at the beginning of turns. That is done in windows of time ever further apart, which long
 //! computations hardly notice; who spins is found out by the time that he has spun twice as long again.
@@ -30,14 +30,14 @@ impl Machine {
     }
 
     /// Somebody from outside has changed a register or memory, which may set threads going that nothing else would.
-    pub fn disturb(&mut self) {
+    pub fn restart_detection(&mut self) {
         self.effects = self.effects.wrapping_add(1);
     }
 
     /// The current warp begins its turn: whether all threads that can run are now known to spin for ever.
     pub(in crate::machine) fn spins_for_ever(&mut self) -> bool {
         if self.effects != self.livelock.effects {
-            self.livelock = Livelock::quiet_since(self.tick, self.effects);
+            self.livelock = Livelock::no_progress_since(self.tick, self.effects);
             self.leap.rest();
         }
         if self.tick < self.livelock.opens {
@@ -45,7 +45,7 @@ impl Machine {
         }
         let (slot, number) = (self.cursor.slot, self.cursor.warp);
         let Some(warp) = self.blocks[slot].as_ref().and_then(|block| block.warps.get(number)) else { return false };
-        let clocks = &self.linked.clocks;
+        let clocks = &self.prepared.clocks;
         let state = || {
             let mut digest = Digest::default();
             clocks.hash_registers(warp, &mut digest);
@@ -55,7 +55,7 @@ impl Machine {
         let returned = self.livelock.turn((slot, number), self.tick, state);
         assert!(!returned || self.livelock.seen.contains_key(&(slot, number)), "a warp comes back that was not seen");
         if returned && self.all_have_returned() {
-            self.livelock.proven = self.linked.clocks.is_empty() || !self.leap.jump();
+            self.livelock.proven = self.prepared.clocks.is_empty() || !self.leap.jump();
             self.livelock.close();
         }
         self.livelock.proven
@@ -70,7 +70,7 @@ impl Machine {
     }
 
     fn all_have_returned(&self) -> bool {
-        let may_start = self.started < self.linked.blocks && (self.blocks.len() as u64) < self.linked.resident;
+        let may_start = self.started < self.prepared.blocks && (self.blocks.len() as u64) < self.prepared.resident;
         if may_start || self.in_flight.has_copies() {
             return false;
         }
@@ -96,7 +96,7 @@ impl Machine {
             | GroupState::AtWgmmas
             | GroupState::AtWarpgroup
             | GroupState::AtWarpSync { .. }
-            | GroupState::AtMeeting
+            | GroupState::AtReconvergence
             | GroupState::AwaitsTurn => false,
         };
         moves(warp) || warp.groups.iter().any(is_met)

@@ -12,7 +12,7 @@ use crate::isa::BarrierFn;
 use crate::machine::event::{Event, EventKind, EventMask, Observer, Order, OrderEvent};
 use crate::machine::exec::neighbours::Neighbours;
 use crate::machine::exec::warp_run::{Pause, WarpRun};
-use crate::machine::in_flight::copy::reach::Ended;
+use crate::machine::in_flight::copy::view::EndedPhases;
 use crate::machine::run::deadlock;
 use crate::machine::run::livelock::CLUSTER;
 use crate::machine::state::block::{Block, Released};
@@ -72,11 +72,11 @@ impl Machine {
     fn next_turn(&mut self, observer: &mut dyn Observer) -> Result<bool, Step> {
         let mut paused = self.between_turns(observer).map_err(Step::Trapped)?;
         while !self.select() {
-            let relented = self.relent(observer).map_err(Step::Trapped)?;
-            paused |= relented.paused;
-            if !relented.goes_on {
-                let done = self.started == self.linked.blocks && self.blocks.iter().all(Option::is_none);
-                return Err(if done { Step::Done } else { Step::Stuck(Box::new(deadlock::explain(self))) });
+            let made_progress = self.make_progress(observer).map_err(Step::Trapped)?;
+            paused |= made_progress.paused;
+            if !made_progress.goes_on {
+                let done = self.started == self.prepared.blocks && self.blocks.iter().all(Option::is_none);
+                return Err(if done { Step::Done } else { Step::Deadlock(Box::new(deadlock::explain(self))) });
             }
         }
         if self.exceeds_limit() {
@@ -102,7 +102,7 @@ impl Machine {
         let allowance = u64::from(self.cursor.warp_left).min(end - self.tick) as u32;
         let mut run = WarpRun::<OBSERVED> {
             program: &self.device.program,
-            linked: &self.linked,
+            prepared: &self.prepared,
             global: &mut self.device.global,
             constants: &self.device.constants,
             runtime: &mut self.device.runtime,
@@ -111,7 +111,7 @@ impl Machine {
             slot: slot as u32,
             rank: (slot - cluster.start) as u32,
             shared_base: map::shared_base((slot - cluster.start) as u32),
-            constants_of_rank: &self.linked.constants[slot - cluster.start],
+            constants_of_rank: &self.prepared.constants[slot - cluster.start],
             before,
             after,
             cluster: &block.cluster,
@@ -119,7 +119,7 @@ impl Machine {
             neighbours: Neighbours { before: lower, after: higher },
             in_flight: &mut self.in_flight,
             completion: &*self.completion,
-            ended: Ended::new(),
+            ended: EndedPhases::new(),
             effects: 0,
             warp: Arc::make_mut(own),
             wants: observer.mask(),
@@ -154,7 +154,7 @@ impl Machine {
     /// Does what the current warp paused for, behind its instruction at `last`. True if the observer asks for a pause.
     fn take_up(&mut self, pause: Pause, last: Place, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let Cursor { slot, warp, .. } = self.cursor;
-        self.note_meeting(&pause, last.pc);
+        self.note_reconvergence(&pause, last.pc);
         let Some(block) = self.blocks[slot].as_mut().map(Arc::make_mut) else { return Ok(false) };
         let (by, mut paused) = (BlockId { number: block.number, slot: slot as u32 }, false);
         match pause {
@@ -165,13 +165,13 @@ impl Machine {
             }
             Pause::Arrived { id, mask, wanted, votes } => {
                 let released = block.arrive(&self.device.program, warp, id, mask, wanted, votes);
-                self.patience.meet(released.as_slice());
+                self.stall.count_barriers(released.as_slice());
                 paused |= report_released(released.as_slice(), by, last, observer);
                 paused |= observer.report(EventKind::Arrived, || Event::Arrived(last, block));
             }
             Pause::LanesExited { before } => {
                 let released = block.lanes_exited(&self.device.program, warp, before);
-                self.patience.meet(&released);
+                self.stall.count_barriers(&released);
                 paused |= report_released(&released, by, last, observer);
                 paused |= observer.report(EventKind::Arrived, || Event::Arrived(last, block));
                 let done = block.is_done();
@@ -188,7 +188,7 @@ impl Machine {
     }
 
     /// The instruction at `pc` ended the turn of the current warp: exits and what a reduction hands over are changes, arrivals are not.
-    fn note_meeting(&mut self, pause: &Pause, pc: Pc) {
+    fn note_reconvergence(&mut self, pause: &Pause, pc: Pc) {
         let slot = self.cursor.slot;
         let op = self.device.program.code[pc.index()].op;
         let is_plain = |id: &u32| matches!(op, Op::Sync(SyncOp::Barrier { f: BarrierFn::Sync | BarrierFn::Arrive, .. })).then_some(*id);
@@ -200,7 +200,7 @@ impl Machine {
         };
         match quiet {
             Some((slot, barrier)) => self.arrived_quietly(slot, barrier),
-            None => self.livelock = Livelock::quiet_since(self.tick, self.effects),
+            None => self.livelock = Livelock::no_progress_since(self.tick, self.effects),
         }
     }
 
@@ -223,7 +223,7 @@ impl Machine {
     /// The lanes of a warp that run next once it has the turn; none if all its groups wait.
     pub fn next_lanes(&self, block: [u32; 3], warp: u32) -> Option<LaneMask> {
         let mut warp: Warp = self.block(block)?.warps.get(warp as usize)?.as_ref().clone();
-        let next = warp.next_group(&self.linked.rank)?;
+        let next = warp.next_group(&self.prepared.rank)?;
         Some(warp.groups[next].mask)
     }
 
@@ -235,11 +235,11 @@ impl Machine {
     /// Brings the machine to where the next instruction is issued: a turn is given, a block started if it is one's first, and groups
     /// that stand together meet. Doing it or not makes no difference to the run, but only machines that have settled compare as equal
     /// at a tick. True if the observer asks for a pause.
-    pub fn settle(&mut self, observer: &mut dyn Observer) -> bool {
+    pub fn canonicalize(&mut self, observer: &mut dyn Observer) -> bool {
         let mut paused = match self.run(0, observer) {
             Step::Budget => false,
             Step::Paused => true,
-            Step::Done | Step::OverLimit(_) | Step::Trapped(_) | Step::Stuck(_) | Step::Livelocked(_) => return false,
+            Step::Done | Step::OverLimit(_) | Step::Trapped(_) | Step::Deadlock(_) | Step::Livelocked(_) => return false,
         };
         let Cursor { slot, warp: number, .. } = self.cursor;
         let Some(block) = self.blocks.get_mut(slot).and_then(Option::as_mut) else { return paused };
@@ -248,7 +248,7 @@ impl Machine {
         }
         let block = Arc::make_mut(block);
         let place = Place { pc: Pc(0), tick: self.tick, block: block.index, warp: number as u32 };
-        Arc::make_mut(&mut block.warps[number]).next_group_met(&self.linked.rank, |group| {
+        Arc::make_mut(&mut block.warps[number]).next_group_reconverged(&self.prepared.rank, |group| {
             paused |= observer.report(EventKind::Merged, || Event::Merged(Place { pc: group.pc, ..place }, group.mask));
         });
         paused
@@ -264,7 +264,7 @@ impl Machine {
 
     /// Moves the cursor to the next warp that can run; false if there is none.
     fn select(&mut self) -> bool {
-        match self.linked.config.schedule {
+        match self.prepared.config.schedule {
             Schedule::InOrder => self.select_in_order(),
             Schedule::Random => self.select_random(),
         }
@@ -323,15 +323,15 @@ impl Machine {
 
     /// Starts the next block of the grid in a slot of its own if there is a block and room for it.
     fn open_slot(&mut self) -> Option<(usize, usize)> {
-        if !self.linked.has_room(self.blocks.len() as u64, self.block_bytes) {
+        if !self.prepared.has_room(self.blocks.len() as u64, self.block_bytes) {
             return None;
         }
         let first = self.blocks.len();
-        for _ in 0..self.linked.config.blocks_of_cluster() {
+        for _ in 0..self.prepared.config.blocks_of_cluster() {
             let block = self.next_block();
             self.blocks.push(block);
         }
-        assert!(self.blocks.len() as u64 <= self.linked.resident, "more blocks than there is room for");
+        assert!(self.blocks.len() as u64 <= self.prepared.resident, "more blocks than there is room for");
         let opened = &self.blocks[first..];
         assert!(opened.iter().all(|block| block.is_some() == opened[0].is_some()), "a cluster that is not whole");
         self.blocks[first].is_some().then_some((first, 0))
@@ -353,12 +353,12 @@ impl Machine {
 
     /// The next block of the grid, if any is left.
     fn next_block(&mut self) -> Option<Arc<Block>> {
-        if self.started == self.linked.blocks {
+        if self.started == self.prepared.blocks {
             return None;
         }
-        let block = Block::new(&self.device.program, &self.linked, &self.linked.config, self.started);
+        let block = Block::new(&self.device.program, &self.prepared, &self.prepared.config, self.started);
         self.started += 1;
-        assert!(block.number < self.started && self.started <= self.linked.blocks, "blocks start in order");
+        assert!(block.number < self.started && self.started <= self.prepared.blocks, "blocks start in order");
         self.block_bytes += block.state_bytes();
         Some(Arc::new(block))
     }

@@ -61,7 +61,7 @@ impl Machine {
 
     /// The first tick of the launch.
     pub fn start(&self) -> Tick {
-        self.linked.config.start
+        self.prepared.config.start
     }
 
     fn resident(&self, index: [u32; 3]) -> Option<&Arc<Block>> {

@@ -7,18 +7,18 @@ use triomphe::Arc;
 
 use crate::isa::BarrierFn;
 use crate::machine::state::barrier::{BARRIERS, Ballot, Barrier, ClusterBarrier};
-use crate::machine::state::in_flight::flight::Flight;
+use crate::machine::state::definedness::Definedness;
+use crate::machine::state::in_flight::queue::WgmmaQueue;
 use crate::machine::state::in_flight::warpgroup::Warpgroups;
 use crate::machine::state::lanes::{LANES, LaneMask};
-use crate::machine::state::launch::{Account, DivergencePolicy, LaunchConfig};
-use crate::machine::state::linked::Linked;
+use crate::machine::state::launch::{DivergencePolicy, Instrumentation, LaunchConfig};
 use crate::machine::state::memory::LocalMemory;
+use crate::machine::state::prepared::PreparedLaunch;
 use crate::machine::state::registers::{FrameBase, Registers};
 use crate::machine::state::shared::Shared;
 use crate::machine::state::simt_stack::SimtStack;
 use crate::machine::state::special;
 use crate::machine::state::warp::{CopyGroups, GroupState, LaneGroup, Polled, Warp};
-use crate::machine::state::written::Written;
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Dst, Op, Pc, PredSrc, Program, SyncOp, map};
 
@@ -52,18 +52,18 @@ pub struct Released {
 
 impl Block {
     /// The block `number` of the grid, about to execute its first instruction.
-    pub fn new(program: &Program, linked: &Linked, config: &LaunchConfig, number: u64) -> Self {
-        let index = linked.block_index(number);
+    pub fn new(program: &Program, prepared: &PreparedLaunch, config: &LaunchConfig, number: u64) -> Self {
+        let index = prepared.block_index(number);
         let threads = config.block.iter().product::<u32>();
         let warps = threads.div_ceil(LANES as u32);
         assert!((1..=LANES as u32).contains(&warps), "a block of {threads} threads");
-        assert_eq!(linked.block_number(index), number, "the block's index is that of another one");
-        let make = |warp| Arc::new(new_warp(program, linked, config, index, number, warp, threads));
+        assert_eq!(prepared.block_number(index), number, "the block's index is that of another one");
+        let make = |warp| Arc::new(new_warp(program, prepared, config, index, number, warp, threads));
         Self {
             index,
             number,
             warps: (0..warps).map(make).collect(),
-            shared: Shared::new(linked.shared_bytes),
+            shared: Shared::new(prepared.shared_bytes),
             barriers: std::array::from_fn(|_| Barrier::default()),
             cluster: ClusterBarrier::default(),
             warpgroups: Warpgroups::default(),
@@ -184,11 +184,19 @@ fn write_ballot(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d: D
     *bits = if truth { *bits | group.mask } else { *bits & !group.mask };
 }
 
-fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u32; 3], number: u64, warp: u32, threads: u32) -> Warp {
+fn new_warp(
+    program: &Program,
+    prepared: &PreparedLaunch,
+    config: &LaunchConfig,
+    index: [u32; 3],
+    number: u64,
+    warp: u32,
+    threads: u32,
+) -> Warp {
     let kernel = &program.functions[config.kernel.index()];
     let live = LaneMask::lowest(threads - warp * LANES as u32);
     let frame = FrameBase { local: map::LOCAL_BASE as u32, ..FrameBase::default() };
-    let written = (config.account == Account::RunsAndWrites).then(Written::default);
+    let written = (config.instrumentation == Instrumentation::RunsAndWrites).then(Definedness::default);
     let mut registers = Registers { written, ..Registers::default() };
     assert!(!live.is_empty(), "a warp without threads");
     registers.enter(frame, kernel.slots, live);
@@ -205,12 +213,12 @@ fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u
     Warp {
         registers,
         local: LocalMemory::default(),
-        specials: Arc::new(special::fixed_values(linked, index, number, warp)),
+        specials: Arc::new(special::fixed_values(prepared, index, number, warp)),
         groups: smallvec![entry],
         simt_stack: (config.divergence == DivergencePolicy::Stack).then(SimtStack::default),
         live,
         copy_groups: CopyGroups::default(),
-        wgmmas: Flight::default(),
+        wgmmas: WgmmaQueue::default(),
         streak: 0,
         may_spin: false,
     }

@@ -2,7 +2,7 @@
 //!
 //! A thread that waits with a limit or a back-off reads a clock in every turn of its loop, so no two of its states are the same. To find
 //! out whether it goes round for ever, states are compared without such registers; what the time decides is found out by letting it pass
-//! ([`Leap`]): a loop that ends after some time ends then.
+//! ([`ClockJump`]): a loop that ends after some time ends then.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -21,20 +21,20 @@ const GROWTH: u32 = 6;
 
 /// How far the clocks are ahead of the ticks, and how they got there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Leap {
+pub struct ClockJump {
     /// Ticks that clocks say more than have passed.
     ahead: u64,
     /// The next leap, as a power of two.
     next: u32,
 }
 
-impl Default for Leap {
+impl Default for ClockJump {
     fn default() -> Self {
         Self { ahead: 0, next: LEAPS.start }
     }
 }
 
-impl Leap {
+impl ClockJump {
     /// What a clock says at `tick`.
     pub fn clock(self, tick: Tick) -> u64 {
         tick.0.wrapping_add(self.ahead)

@@ -1,7 +1,7 @@
 //! What a debugger wants to know of the past without going there: how often each instruction has run, and which way its lanes went.
 //!
-//! Only launches that ask for it ([`Account`](crate::machine::Account)) keep it. It belongs to the state of the
-//! machine, so a snapshot restores the counts of its tick. Running adds where stretches of code begin and end (`exec::course`);
+//! Only launches that ask for it ([`Instrumentation`](crate::machine::Instrumentation)) keep it. It belongs to the state of the
+//! machine, so a snapshot restores the counts of its tick. Running adds where stretches of code begin and end (`exec::coverage_counter`);
 //! what each instruction comes to is summed up when somebody asks.
 
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ impl Coverage {
     }
 
     /// The guard of the instruction at `pc` did not hold for `lanes`.
-    pub(in crate::machine) fn add_refused(&mut self, pc: Pc, lanes: LaneMask) {
+    pub(in crate::machine) fn add_predicated_off(&mut self, pc: Pc, lanes: LaneMask) {
         self.refused[pc.index()] += u64::from(lanes.count());
     }
 

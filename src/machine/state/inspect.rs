@@ -75,7 +75,7 @@ impl Machine {
     /// The number of the block in order of launch; none if the grid has no such block.
     pub fn block_number(&self, index: [u32; 3]) -> Option<u64> {
         let inside = index.iter().zip(self.config().grid).all(|(at, extent)| *at < extent);
-        inside.then(|| self.linked.block_number(index))
+        inside.then(|| self.prepared.block_number(index))
     }
 
     /// What the barrier object at `address` of a block's shared memory is called: `full[1]`, `smem+0x40`, or `the mbarrier at 0x508`.
@@ -96,7 +96,7 @@ impl Machine {
 
     /// Blocks of the grid.
     pub fn block_count(&self) -> u64 {
-        self.linked.blocks
+        self.prepared.blocks
     }
 
     /// Blocks that have been on the machine, those that are on it included.
@@ -106,12 +106,12 @@ impl Machine {
 
     /// Bytes of a block's shared memory: reserved, static and dynamic.
     pub fn shared_bytes(&self) -> u64 {
-        self.linked.shared_bytes
+        self.prepared.shared_bytes
     }
 
     /// The first byte of a block's shared memory that the kernel may access; what lies before it is reserved for the system.
     pub fn shared_start(&self) -> u64 {
-        self.linked.shared_start
+        self.prepared.shared_start
     }
 
     /// What the lanes of a warp of the block with this index read from a special register, by its index in [`SPECIAL_REGISTERS`]; 0 for
@@ -121,7 +121,7 @@ impl Machine {
         match (SPECIAL_REGISTERS.get(register), u16::try_from(register)) {
             (Some(row), Ok(index)) if changing(row) => [special::changing_value(index, self.leap.clock(self.tick())); 32],
             (Some(_), Ok(index)) => {
-                let fixed = Fixed::new(SpecialRef(index), self.config(), self.linked.shared_aggregate);
+                let fixed = Fixed::new(SpecialRef(index), self.config(), self.prepared.shared_aggregate);
                 special::fixed_value(&fixed, self.config(), block, self.block_number(block).unwrap_or(0), warp).map(u64::from)
             }
             _ => [0; 32],

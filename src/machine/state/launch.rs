@@ -23,7 +23,7 @@ pub enum DivergencePolicy {
     #[default]
     Independent,
     /// The warp has a stack (sm_60 and earlier): of the sides of a branch one runs to where the sides meet, then the next, and then all
-    /// together. They meet where ptxas notes it for those machines (`cfg::meetings`). The side that falls through runs first, but for
+    /// together. They meet where ptxas notes it for those machines (`cfg::reconvergences`). The side that falls through runs first, but for
     /// sides that only end. A side that waits keeps the other sides waiting, so
     /// that lanes which wait for other lanes of their warp hang. Lanes that come to a barrier arrive for themselves, not for all of
     /// their warp as those machines have it: a barrier that only some lanes come to is a deadlock, and not passed in silence.
@@ -39,7 +39,7 @@ impl DivergencePolicy {
 
 /// What a launch keeps account of, beside what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Account {
+pub enum Instrumentation {
     /// Nothing: that is fastest.
     #[default]
     Nothing,
@@ -79,7 +79,7 @@ pub struct LaunchConfig {
     /// The tick of its first instruction: later launches of a case go on counting where the one before ended.
     pub start: Tick,
     /// What it keeps account of.
-    pub account: Account,
+    pub instrumentation: Instrumentation,
     /// Textures, samplers and surfaces, in order of handle.
     pub images: Vec<Image>,
     /// When asynchronous copies end.

@@ -43,7 +43,7 @@ pub(in crate::machine) struct Seen {
 
 impl Livelock {
     /// Something that others can notice changed `now` for the last time.
-    pub fn quiet_since(now: Tick, effects: u64) -> Self {
+    pub fn no_progress_since(now: Tick, effects: u64) -> Self {
         Self { effects, since: now, opens: now + QUIET, turns: TURNS, seen: BTreeMap::new(), arrived: BTreeSet::new(), proven: false }
     }
 

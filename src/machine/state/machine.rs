@@ -5,24 +5,24 @@ use std::sync::Arc;
 
 use crate::machine::in_flight::policy::CompletionPolicy;
 use crate::machine::state::block::Block;
-use crate::machine::state::clocks::Leap;
+use crate::machine::state::clocks::ClockJump;
 use crate::machine::state::coverage::Coverage;
 use crate::machine::state::cursor::Cursor;
 use crate::machine::state::device::Device;
 use crate::machine::state::digest::Digest;
 use crate::machine::state::footprint::FootprintCheck;
 use crate::machine::state::in_flight::InFlight;
-use crate::machine::state::launch::{Account, LaunchConfig, LaunchError};
-use crate::machine::state::linked::Linked;
+use crate::machine::state::launch::{Instrumentation, LaunchConfig, LaunchError};
 use crate::machine::state::livelock::Livelock;
 use crate::machine::state::place::Tick;
-use crate::machine::state::waits::Patience;
+use crate::machine::state::prepared::PreparedLaunch;
+use crate::machine::state::waits::StallState;
 use crate::program::Program;
 
 /// A launched grid and the memory it works on. A clone is a snapshot.
 #[derive(Clone)]
 pub struct Machine {
-    pub(crate) linked: Arc<Linked>,
+    pub(crate) prepared: Arc<PreparedLaunch>,
     pub(crate) device: Device,
     /// Blocks on the machine. A slot whose block has finished holds the next block of the grid, or nothing when there is none.
     pub(crate) blocks: Vec<Option<triomphe::Arc<Block>>>,
@@ -37,13 +37,13 @@ pub struct Machine {
     /// What threads did that others could notice, counted.
     pub(in crate::machine) effects: u64,
     /// Who waited for phases, and how it stood, when nobody could run last.
-    pub(in crate::machine) patience: Patience,
+    pub(in crate::machine) stall: StallState,
     /// When what is in flight ends.
     pub(in crate::machine) completion: Box<dyn CompletionPolicy>,
     /// Whether threads that run do anything but spin.
     pub(in crate::machine) livelock: Livelock,
     /// How far the clocks are ahead of the ticks.
-    pub(in crate::machine) leap: Leap,
+    pub(in crate::machine) leap: ClockJump,
     pub(in crate::machine) coverage: Option<triomphe::Arc<Coverage>>,
     /// Bytes of simulated state of the blocks on the machine.
     pub(in crate::machine) block_bytes: u64,
@@ -59,12 +59,13 @@ impl Machine {
         if config.cooperative {
             device.place_workspace();
         }
-        let (patience, completion) = (Patience::new(&config), config.copies.start());
-        let linked = Arc::new(Linked::new(&device, config)?);
-        let (cursor, tick) = (Cursor::new(linked.config.seed), linked.config.start);
-        let coverage = (linked.config.account != Account::Nothing).then(|| triomphe::Arc::new(Coverage::new(device.program.code.len())));
+        let (stall, completion) = (StallState::new(&config), config.copies.start());
+        let prepared = Arc::new(PreparedLaunch::new(&device, config)?);
+        let (cursor, tick) = (Cursor::new(prepared.config.seed), prepared.config.start);
+        let coverage = (prepared.config.instrumentation != Instrumentation::Nothing)
+            .then(|| triomphe::Arc::new(Coverage::new(device.program.code.len())));
         Ok(Self {
-            linked,
+            prepared,
             device,
             blocks: Vec::new(),
             started: 0,
@@ -73,10 +74,10 @@ impl Machine {
             tick,
             thread_instructions: 0,
             effects: 0,
-            patience,
+            stall,
             completion,
-            livelock: Livelock::quiet_since(tick, 0),
-            leap: Leap::default(),
+            livelock: Livelock::no_progress_since(tick, 0),
+            leap: ClockJump::default(),
             coverage,
             block_bytes: 0,
             footprint_check: FootprintCheck::default(),
@@ -89,13 +90,13 @@ impl Machine {
     }
 
     /// The places where lanes meet that the branch at `pc` parts, the outermost first. None where warps have no stack.
-    pub fn meetings_noted_at(&self, pc: crate::program::Pc) -> &[crate::program::Pc] {
-        self.linked.meetings.get(pc.index()).map_or(&[], |places| places)
+    pub fn reconvergences_noted_at(&self, pc: crate::program::Pc) -> &[crate::program::Pc] {
+        self.prepared.reconvergences.get(pc.index()).map_or(&[], |places| places)
     }
 
     /// How it was launched.
     pub fn config(&self) -> &LaunchConfig {
-        &self.linked.config
+        &self.prepared.config
     }
 
     /// Warp-instructions issued since the first launch.
@@ -139,9 +140,9 @@ impl Machine {
 impl Hash for Machine {
     /// What it was launched with is the same for all machines of a launch, and how often what was done follows from the rest.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { device, blocks, started, cursor, in_flight, tick, thread_instructions, patience, completion, livelock, .. } = self;
-        let Self { leap, coverage, linked: _, effects: _, block_bytes: _, footprint_check: _, .. } = self;
-        (tick, thread_instructions, started, cursor, device, in_flight, patience, completion.state()).hash(state);
+        let Self { device, blocks, started, cursor, in_flight, tick, thread_instructions, stall, completion, livelock, .. } = self;
+        let Self { leap, coverage, prepared: _, effects: _, block_bytes: _, footprint_check: _, .. } = self;
+        (tick, thread_instructions, started, cursor, device, in_flight, stall, completion.state()).hash(state);
         (livelock, leap, coverage, blocks).hash(state);
     }
 }

@@ -4,8 +4,8 @@
 //! frames, because they never share a lane.
 
 use crate::machine::state::coverage::Writes;
+use crate::machine::state::definedness::Definedness;
 use crate::machine::state::lanes::{LaneMask, PerLane};
-use crate::machine::state::written::Written;
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Pc, Slots};
 
@@ -21,7 +21,7 @@ pub struct Registers {
     /// The condition code's carry flag, one bit a lane.
     pub carry: LaneMask,
     /// The lanes in which each register was ever written; none unless the launch keeps it.
-    pub written: Option<Written>,
+    pub written: Option<Definedness>,
 }
 
 /// Where a call's registers and local memory start.
@@ -110,7 +110,7 @@ impl Registers {
 
     /// Bytes they take, with what the launch keeps of them.
     pub fn bytes(&self) -> u64 {
-        self.state_bytes() + self.written.as_ref().map_or(0, Written::bytes) as u64
+        self.state_bytes() + self.written.as_ref().map_or(0, Definedness::bytes) as u64
     }
 
     /// Bytes of the registers themselves.

@@ -1,7 +1,7 @@
 //! The stack of a warp whose lanes are not scheduled independently ([`DivergencePolicy::Stack`](crate::machine::DivergencePolicy)).
 //!
 //! Two things are put on it. A meeting place is noted for the lanes that part: where a branch parts them, every place that is noted
-//! there (`cfg::meetings`) and is not on the stack yet; the instruction after a call, or after one that only some lanes wait at. And a
+//! there (`cfg::reconvergences`) and is not on the stack yet; the instruction after a call, or after one that only some lanes wait at. And a
 //! side of a branch that runs later. One side runs at once: the one that falls through, then those that jump, the lowest lane first;
 //! a side that stands where it only ends runs before them all. When it comes to a meeting place that is noted for it, it waits there,
 //! and leaves what was put on the stack after that place. Then the top is taken off: a side goes on; lanes that have a meeting place
@@ -23,13 +23,13 @@ pub struct SimtStack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Entry {
     lanes: LaneMask,
-    what: PutOff,
+    what: DeferredPath,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum PutOff {
+enum DeferredPath {
     /// They go on from here, with so many calls in progress, once all have come.
-    Meeting { at: Pc, depth: u32 },
+    Reconvergence { at: Pc, depth: u32 },
     /// They run when what is above has come to its end.
     Side,
 }
@@ -37,7 +37,7 @@ enum PutOff {
 impl Entry {
     /// Whether this is where the group comes to wait.
     fn is_met_by(&self, group: &LaneGroup) -> bool {
-        let here = PutOff::Meeting { at: group.pc, depth: depth(&group.stack) };
+        let here = DeferredPath::Reconvergence { at: group.pc, depth: depth(&group.stack) };
         self.lanes.meets(group.mask) && self.what == here
     }
 }
@@ -46,8 +46,8 @@ impl SimtStack {
     /// The rank at which a group with `depth` calls in progress, which runs, may have come to a meeting place.
     pub fn limit(&self, depth: u32, rank: &[u32]) -> u32 {
         let innermost = self.entries.iter().rev().find_map(|entry| match entry.what {
-            PutOff::Meeting { at, depth: of } if of == depth => Some(at),
-            PutOff::Meeting { .. } | PutOff::Side => None,
+            DeferredPath::Reconvergence { at, depth: of } if of == depth => Some(at),
+            DeferredPath::Reconvergence { .. } | DeferredPath::Side => None,
         });
         innermost.map_or(u32::MAX, |at| rank[at.index()])
     }
@@ -55,13 +55,13 @@ impl SimtStack {
     /// Notes a meeting place for `lanes`.
     fn note(&mut self, lanes: LaneMask, at: Pc, depth: u32) {
         assert!(!lanes.is_empty(), "a meeting place for no lane");
-        self.entries.push(Entry { lanes, what: PutOff::Meeting { at, depth } });
+        self.entries.push(Entry { lanes, what: DeferredPath::Reconvergence { at, depth } });
     }
 
-    /// Notes those of `meetings` that are not noted for `lanes` yet.
-    fn note_missing(&mut self, lanes: LaneMask, meetings: &[Pc], depth: u32) {
-        for at in meetings {
-            let what = PutOff::Meeting { at: *at, depth };
+    /// Notes those of `reconvergences` that are not noted for `lanes` yet.
+    fn note_missing(&mut self, lanes: LaneMask, reconvergences: &[Pc], depth: u32) {
+        for at in reconvergences {
+            let what = DeferredPath::Reconvergence { at: *at, depth };
             if !self.entries.iter().any(|entry| entry.what == what && entry.lanes & lanes == lanes) {
                 self.note(lanes, *at, depth);
             }
@@ -76,8 +76,8 @@ impl SimtStack {
 
 impl Warp {
     /// Puts on the stack what the instruction at `from` has made of the group of `lanes`, where lanes that a branch there parts meet at
-    /// `meetings`, the outermost first.
-    pub fn push_sides(&mut self, program: &Program, from: Pc, lanes: LaneMask, meetings: &[Pc]) {
+    /// `reconvergences`, the outermost first.
+    pub fn push_sides(&mut self, program: &Program, from: Pc, lanes: LaneMask, reconvergences: &[Pc]) {
         let Some(stack) = &mut self.simt_stack else { return };
         let next = Pc(from.0 + 1);
         let mut parts: SmallVec<[&mut LaneGroup; 4]> = self.groups.iter_mut().filter(|group| group.mask.meets(lanes)).collect();
@@ -88,7 +88,7 @@ impl Warp {
         match control {
             Some(ControlOp::Call { .. }) => stack.note(lanes, next, level - 1),
             _ if parts.len() < 2 => return,
-            Some(ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. }) => stack.note_missing(lanes, meetings, level),
+            Some(ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. }) => stack.note_missing(lanes, reconvergences, level),
             // Lanes that return meet the others where the call is noted.
             Some(ControlOp::Return { .. }) => {}
             Some(ControlOp::SystemCall { .. } | ControlOp::Exit | ControlOp::Trap | ControlOp::Breakpoint) | None => {
@@ -105,15 +105,15 @@ impl Warp {
                 later.push(group.mask);
             }
         }
-        stack.entries.extend(later.into_iter().rev().map(|lanes| Entry { lanes, what: PutOff::Side }));
+        stack.entries.extend(later.into_iter().rev().map(|lanes| Entry { lanes, what: DeferredPath::Side }));
     }
 
     /// The places that are noted for all lanes that have not exited, the innermost first. None if the warp has no stack.
-    pub fn meetings(&self) -> impl Iterator<Item = Pc> + '_ {
+    pub fn reconvergences(&self) -> impl Iterator<Item = Pc> + '_ {
         let entries = self.simt_stack.iter().flat_map(|stack| stack.entries.iter().rev());
         entries.filter_map(|entry| match entry.what {
-            PutOff::Meeting { at, .. } if entry.lanes & self.live == self.live => Some(at),
-            PutOff::Meeting { .. } | PutOff::Side => None,
+            DeferredPath::Reconvergence { at, .. } if entry.lanes & self.live == self.live => Some(at),
+            DeferredPath::Reconvergence { .. } | DeferredPath::Side => None,
         })
     }
 
@@ -123,11 +123,11 @@ impl Warp {
         let entries = &stack.entries;
         let others = self.live & !group.mask;
         match group.state {
-            GroupState::AtMeeting => {
+            GroupState::AtReconvergence => {
                 entries.iter().rfind(|entry| entry.is_met_by(group)).map_or(LaneMask::NONE, |entry| entry.lanes) & others
             }
             GroupState::AwaitsTurn => {
-                let below = entries.iter().rposition(|entry| entry.what == PutOff::Side && entry.lanes.meets(group.mask));
+                let below = entries.iter().rposition(|entry| entry.what == DeferredPath::Side && entry.lanes.meets(group.mask));
                 let above =
                     entries.iter().skip(below.map_or(0, |below| below + 1)).fold(LaneMask::NONE, |lanes, entry| lanes | entry.lanes);
                 let is_running = |group: &&LaneGroup| group.state == GroupState::Ready || group.waits_by_itself();
@@ -154,14 +154,14 @@ impl Warp {
                 // There is nothing to meet, but others may part from it in the calls it is inside of.
                 let level = depth(&alone.stack);
                 let stack = self.simt_stack.as_mut()?;
-                let is_kept = |entry: &mut Entry| matches!(entry.what, PutOff::Meeting { depth, .. } if depth < level);
+                let is_kept = |entry: &mut Entry| matches!(entry.what, DeferredPath::Reconvergence { depth, .. } if depth < level);
                 stack.entries.retain(is_kept);
-                if matches!(alone.state, GroupState::AtMeeting | GroupState::AwaitsTurn) {
+                if matches!(alone.state, GroupState::AtReconvergence | GroupState::AwaitsTurn) {
                     alone.state = GroupState::Ready;
                 }
                 return (alone.state == GroupState::Ready).then_some(0);
             }
-            while let Some((index, place)) = self.come_to_meeting() {
+            while let Some((index, place)) = self.reach_reconvergence() {
                 self.wait_at(index, place);
             }
             match self.groups.iter().position(|group| group.state == GroupState::Ready) {
@@ -173,7 +173,7 @@ impl Warp {
     }
 
     /// A group that runs and has come to a meeting place, and that place.
-    fn come_to_meeting(&self) -> Option<(usize, usize)> {
+    fn reach_reconvergence(&self) -> Option<(usize, usize)> {
         let stack = self.simt_stack.as_ref()?;
         let mut ready = self.groups.iter().enumerate().filter(|(_, group)| group.state == GroupState::Ready);
         ready.find_map(|(index, group)| Some((index, stack.met_by(group)?)))
@@ -185,7 +185,7 @@ impl Warp {
         let own = &mut self.groups[index];
         assert!(own.state == GroupState::Ready, "a group comes to a meeting place that does not run");
         assert!(stack.entries[place].is_met_by(own), "a group waits at another place than its own");
-        own.state = GroupState::AtMeeting;
+        own.state = GroupState::AtReconvergence;
         stack.entries[place + 1..].iter_mut().for_each(|entry| entry.lanes &= !own.mask);
         let own = own.clone();
         let joins = |other: &LaneGroup| {

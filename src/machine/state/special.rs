@@ -3,7 +3,7 @@
 use crate::isa::{SPECIAL_REGISTERS, Space};
 use crate::machine::state::lanes::{LANES, PerLane};
 use crate::machine::state::launch::LaunchConfig;
-use crate::machine::state::linked::Linked;
+use crate::machine::state::prepared::PreparedLaunch;
 use crate::program::{Function, Program, SpecialRef, map};
 
 /// Multiprocessors of the machine that is modelled, an H200.
@@ -127,8 +127,8 @@ pub fn aggregate_shared(program: &Program, kernel: &Function, dynamic: u32) -> u
 }
 
 /// The values of `Program::specials` for one warp, in that order.
-pub fn fixed_values(linked: &Linked, block: [u32; 3], number: u64, warp: u32) -> Vec<PerLane<u32>> {
-    linked.specials.iter().map(|fixed| fixed_value(fixed, &linked.config, block, number, warp)).collect()
+pub fn fixed_values(prepared: &PreparedLaunch, block: [u32; 3], number: u64, warp: u32) -> Vec<PerLane<u32>> {
+    prepared.specials.iter().map(|fixed| fixed_value(fixed, &prepared.config, block, number, warp)).collect()
 }
 
 /// What the lanes of one warp read.

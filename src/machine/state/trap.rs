@@ -107,7 +107,7 @@ pub struct Waiter {
 
 /// Threads that cannot go on: in a deadlock all of them wait, in a livelock the others spin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stuck {
+pub struct Deadlock {
     /// Time.
     pub tick: Tick,
     /// Who waits for what, in order of block and warp.
@@ -130,7 +130,7 @@ pub enum Step {
     /// An instruction faulted.
     Trapped(Box<Trap>),
     /// Nobody can go on.
-    Stuck(Box<Stuck>),
+    Deadlock(Box<Deadlock>),
     /// All that can run spin for ever: nobody is left who could change what they wait for.
-    Livelocked(Box<Stuck>),
+    Livelocked(Box<Deadlock>),
 }

@@ -51,7 +51,7 @@ pub enum WaitReason {
         elsewhere: LaneMask,
     },
     /// These lanes, which come to the place where the sides of a branch meet; under the stack policy only.
-    Meeting(LaneMask),
+    Reconvergence(LaneMask),
     /// These lanes, another side of a branch, which runs first; under the stack policy only.
     Turn(LaneMask),
 }

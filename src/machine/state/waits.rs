@@ -9,7 +9,7 @@ use crate::machine::state::random::Random;
 
 /// How it stood when waits timed out last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Patience {
+pub struct StallState {
     /// Waits timed out since anybody did something that another thread could notice.
     pub(in crate::machine) polls: u64,
     /// Rounds in which they did, since then or since the clocks last leapt.
@@ -17,11 +17,11 @@ pub struct Patience {
     /// What had been done by then.
     pub(in crate::machine) effects: u64,
     /// Barriers of blocks and clusters that were completed so far.
-    pub(in crate::machine) meetings: u64,
+    pub(in crate::machine) barriers_completed: u64,
     /// How many of them had been by then.
-    pub(in crate::machine) met: u64,
+    pub(in crate::machine) barriers_then: u64,
     /// A fingerprint of the groups that waited, of an earlier round.
-    pub(in crate::machine) standing: u64,
+    pub(in crate::machine) waiters_hash: u64,
     /// The round that gives the next fingerprint to compare with.
     pub(in crate::machine) next: u64,
     /// The groups were seen to wait for ever.
@@ -29,30 +29,41 @@ pub struct Patience {
     /// When waits time out next, whoever can run.
     pub(in crate::machine) due: Tick,
     /// Which waits time out by themselves, and when.
-    pub(in crate::machine) impatience: Random,
+    pub(in crate::machine) timeout_random: Random,
 }
 
-impl Patience {
+impl StallState {
     /// Before the first tick.
     pub fn new(config: &LaunchConfig) -> Self {
-        Self { impatience: Random::new(config.seed.wrapping_add(1 << 32)), ..Self::default() }
+        Self { timeout_random: Random::new(config.seed.wrapping_add(1 << 32)), ..Self::default() }
     }
 
     /// Barriers of a block were completed.
-    pub fn meet(&mut self, released: &[Released]) {
-        self.meetings += released.len() as u64;
+    pub fn count_barriers(&mut self, released: &[Released]) {
+        self.barriers_completed += released.len() as u64;
     }
 
     /// The barrier of a cluster was completed.
-    pub fn meet_at_cluster(&mut self) {
-        self.meetings += 1;
+    pub fn count_cluster_barrier(&mut self) {
+        self.barriers_completed += 1;
     }
 }
 
-impl Hash for Patience {
+impl Hash for StallState {
     /// What bears on the run: what was counted to tell a deadlock goes on from any state.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { polls, standing, due, impatience, rounds: _, effects: _, meetings: _, met: _, next: _, proven: _ } = self;
-        (polls, standing, due, impatience).hash(state);
+        let Self {
+            polls,
+            waiters_hash,
+            due,
+            timeout_random,
+            rounds: _,
+            effects: _,
+            barriers_completed: _,
+            barriers_then: _,
+            next: _,
+            proven: _,
+        } = self;
+        (polls, waiters_hash, due, timeout_random).hash(state);
     }
 }

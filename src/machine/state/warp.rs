@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use smallvec::SmallVec;
 use triomphe::Arc;
 
-use crate::machine::state::in_flight::flight::Flight;
+use crate::machine::state::in_flight::queue::WgmmaQueue;
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::memory::LocalMemory;
 use crate::machine::state::registers::{FrameBase, Registers};
@@ -81,7 +81,7 @@ pub enum GroupState {
         pc: Pc,
     },
     /// It stands where the sides of a branch meet, and others of them are still on their way; under the stack policy only.
-    AtMeeting,
+    AtReconvergence,
     /// Another side of a branch runs first; under the stack policy only.
     AwaitsTurn,
 }
@@ -98,7 +98,7 @@ impl GroupState {
             | GroupState::AtWgmmas
             | GroupState::AtWarpgroup
             | GroupState::AtCluster { .. }
-            | GroupState::AtMeeting
+            | GroupState::AtReconvergence
             | GroupState::AwaitsTurn => LaneMask::NONE,
         }
     }
@@ -115,7 +115,7 @@ impl LaneGroup {
             | GroupState::AtCopies
             | GroupState::AtWgmmas
             | GroupState::AtWarpgroup
-            | GroupState::AtMeeting
+            | GroupState::AtReconvergence
             | GroupState::AwaitsTurn => self.pc,
         }
     }
@@ -167,7 +167,7 @@ impl LaneGroup {
 
     /// Whether it waits for something else than its turn.
     pub(in crate::machine) fn waits_by_itself(&self) -> bool {
-        !matches!(self.state, GroupState::Ready | GroupState::AtMeeting | GroupState::AwaitsTurn)
+        !matches!(self.state, GroupState::Ready | GroupState::AtReconvergence | GroupState::AwaitsTurn)
     }
 }
 
@@ -207,7 +207,7 @@ pub struct Warp {
     /// Groups of copies that each lane has committed: of `cp.async`, and of `cp.async.bulk`.
     pub copy_groups: CopyGroups,
     /// Asynchronous matrix multiplications that it has not waited for.
-    pub wgmmas: Flight,
+    pub wgmmas: WgmmaQueue,
     /// Instructions issued while another group of the warp was ready and stood still.
     pub streak: u32,
     /// Whether such an instruction could have been a wait for another thread.
@@ -254,7 +254,7 @@ impl Warp {
             self.wake();
             return (self.groups[0].state == GroupState::Ready).then_some(0);
         }
-        self.settle();
+        self.canonicalize();
         if self.groups.iter().all(|group| group.yielded || group.state != GroupState::Ready) {
             self.groups.iter_mut().for_each(|group| group.yielded = false);
         }
@@ -266,7 +266,7 @@ impl Warp {
     }
 
     /// Like [`Self::next_group`], and shows `met` every group that others have joined.
-    pub fn next_group_met(&mut self, rank: &[u32], mut met: impl FnMut(&LaneGroup)) -> Option<usize> {
+    pub fn next_group_reconverged(&mut self, rank: &[u32], mut met: impl FnMut(&LaneGroup)) -> Option<usize> {
         let before: SmallVec<[LaneMask; 8]> = self.groups.iter().map(|group| group.mask).collect();
         let next = self.next_group(rank);
         assert!(self.groups.len() <= before.len(), "groups part where they meet");
@@ -285,12 +285,12 @@ impl Warp {
         }
         let own_rank = rank[own.pc.index()];
         let others = self.groups.iter().enumerate().filter(|(other, _)| *other != index);
-        let meetings = others.map(|(_, other)| {
-            let meeting = meeting_rank(own, other, rank);
+        let reconvergences = others.map(|(_, other)| {
+            let reconvergence = reconvergence_rank(own, other, rank);
             let waits = other.yielded || other.state != GroupState::Ready;
-            if waits && meeting <= own_rank { u32::MAX } else { meeting }
+            if waits && reconvergence <= own_rank { u32::MAX } else { reconvergence }
         });
-        meetings.min().unwrap_or(u32::MAX)
+        reconvergences.min().unwrap_or(u32::MAX)
     }
 
     /// Splits `taken` off the group `index` to stand at `target`.
@@ -330,7 +330,7 @@ impl Warp {
                 | GroupState::AtWgmmas
                 | GroupState::AtWarpgroup
                 | GroupState::AtCluster { .. }
-                | GroupState::AtMeeting
+                | GroupState::AtReconvergence
                 | GroupState::AwaitsTurn => continue,
             };
             if arrived.contains_all(group.state.members() & self.live) {
@@ -408,7 +408,7 @@ impl Warp {
 
     /// Wakes and merges groups until neither changes anything: who is set going may stand where another one is, and lanes that have met
     /// may be all that somebody waited for. Asked again at once, it finds nothing to do, so looking in between leaves no trace.
-    fn settle(&mut self) {
+    fn canonicalize(&mut self) {
         self.wake();
         while self.merge() {
             self.wake();
@@ -489,7 +489,7 @@ fn progress(a: &LaneGroup, b: &LaneGroup, rank: &[u32]) -> std::cmp::Ordering {
 }
 
 /// The rank in `own`'s function at which it is no longer behind `other`.
-fn meeting_rank(own: &LaneGroup, other: &LaneGroup, rank: &[u32]) -> u32 {
+fn reconvergence_rank(own: &LaneGroup, other: &LaneGroup, rank: &[u32]) -> u32 {
     let level = if own.stack.is_none() && other.stack.is_none() { 0 } else { diverging_level(own, other) };
     if depth(&own.stack) > level {
         return u32::MAX;

@@ -31,7 +31,7 @@ pub trait Family {
     }
 
     /// Whether threads meet at it: barriers, and exchanges between the lanes of a warp.
-    fn is_meeting(&self) -> bool {
+    fn is_reconvergence(&self) -> bool {
         false
     }
 

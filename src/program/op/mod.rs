@@ -193,8 +193,8 @@ impl Op {
     }
 
     /// Whether threads meet at it: barriers, and exchanges between the lanes of a warp.
-    pub fn is_meeting(&self) -> bool {
-        self.family().is_meeting()
+    pub fn is_reconvergence(&self) -> bool {
+        self.family().is_reconvergence()
     }
 
     /// The lanes in which what it writes is undefined, if in `any` of them some operand is.

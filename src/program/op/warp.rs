@@ -65,7 +65,7 @@ impl Family for WarpOp {
         }
     }
 
-    fn is_meeting(&self) -> bool {
+    fn is_reconvergence(&self) -> bool {
         true
     }
 }

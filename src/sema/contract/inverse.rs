@@ -8,7 +8,7 @@ use super::kept::two_registers;
 use super::sums::{register, width_of};
 use crate::flow::def_use::Definition;
 use crate::isa::{Factored, FloatBinary, FloatType, FloatUnary, Width};
-use crate::program::{FloatOp, Join, Joined, MoveOp, Op, Pc, Program, Src, SrcKind};
+use crate::program::{Contraction, ContractionKind, FloatOp, MoveOp, Op, Pc, Program, Src, SrcKind};
 
 /// Joins reciprocals in function number `index`; says whether there were any.
 pub(super) fn contract_inverses(program: &mut Program, index: usize, function: &Function) -> bool {
@@ -33,7 +33,7 @@ pub(super) fn contract_inverses(program: &mut Program, index: usize, function: &
             SrcKind::Reg(_) | SrcKind::Const(_) | SrcKind::Special(_) => operand,
         };
         invert(program, at, f, operand);
-        program.joined.push(Joined { how: Join::Inverse, taker: Pc::new(at), given: Pc::new(given) });
+        program.contracted.push(Contraction { how: ContractionKind::Inverse, taker: Pc::new(at), given: Pc::new(given) });
         changes = true;
     }
     changes

@@ -20,7 +20,7 @@
 //!
 //! The first operation itself stays where it is, so that its register can be looked at. Where its operands or factors are in no register
 //! any more, it becomes [`FloatOp::KeepingProduct`], which keeps them in registers without a name. What was joined is listed in
-//! [`Program::joined`].
+//! [`Program::contracted`].
 
 mod flow;
 mod inverse;
@@ -48,7 +48,7 @@ pub(super) fn contract(program: &mut Program) {
         sums::contract_sums(program, index, &function);
         scaled::contract_scaled(program, index, &function);
     }
-    program.joined.sort_unstable_by_key(|joined| (joined.taker, joined.given));
+    program.contracted.sort_unstable_by_key(|contracted| (contracted.taker, contracted.given));
 }
 
 /// Whether `op` may be joined with another one, or folded.

@@ -9,10 +9,10 @@ use super::known::Known;
 use super::sums::{OpenProduct, open_product, register};
 use crate::flow::def_use::Definition;
 use crate::isa::{Factored, FloatBinary, FloatTernary, FloatType, Rounding, ScalarType};
-use crate::program::{Bank, ConvertOp, Dst, FloatOp, Join, Joined, MoveOp, Op, Pc, Program, Src, SrcKind};
+use crate::program::{Bank, Contraction, ContractionKind, ConvertOp, Dst, FloatOp, MoveOp, Op, Pc, Program, Src, SrcKind};
 
 /// How a product is taken.
-enum Taken {
+enum ScaledUse {
     /// Multiplied by this source, or divided by it.
     Scaled { f: FloatTernary, by: Src },
     /// Flushed and made an `f64` or an integer of 64 bits, which no conversion flushes by itself.
@@ -21,7 +21,7 @@ enum Taken {
 
 /// Joins products and what scales them in function number `index`. What goes into sums is not scaled, but multiplied in these.
 pub(super) fn contract_scaled(program: &mut Program, index: usize, function: &Function) {
-    let summed: BTreeSet<usize> = program.joined.iter().map(|joined| joined.given.index()).collect();
+    let summed: BTreeSet<usize> = program.contracted.iter().map(|contracted| contracted.given.index()).collect();
     for at in program.functions[index].code.start as usize..program.functions[index].code.end as usize {
         if summed.contains(&at) {
             continue;
@@ -29,18 +29,18 @@ pub(super) fn contract_scaled(program: &mut Program, index: usize, function: &Fu
         let Some((product, taken)) = function.scaling(program, at) else { continue };
         let Some((given, open)) = function.sole_product(program, product, at) else { continue };
         match taken {
-            Taken::Scaled { f, by } => scale(program, index, function, (given, open), (at, f, by)),
-            Taken::Widened if open.mode.words.ftz => continue,
-            Taken::Widened => flush(program, index, (given, open)),
+            ScaledUse::Scaled { f, by } => scale(program, index, function, (given, open), (at, f, by)),
+            ScaledUse::Widened if open.mode.words.ftz => continue,
+            ScaledUse::Widened => flush(program, index, (given, open)),
         }
-        program.joined.push(Joined { how: Join::Scale, taker: Pc::new(at), given: Pc::new(given) });
+        program.contracted.push(Contraction { how: ContractionKind::Scale, taker: Pc::new(at), given: Pc::new(given) });
     }
 }
 
 impl Function {
     /// What the instruction at `at` scales or widens, and how.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the assembler is known to do it to these instructions, and to no others")]
-    fn scaling(&self, program: &Program, at: usize) -> Option<(Src, Taken)> {
+    fn scaling(&self, program: &Program, at: usize) -> Option<(Src, ScaledUse)> {
         let power = |source: Src| match self.known(program, source, Bank::B32, at)? {
             Known::Constant(bits) => is_scale(bits).then_some(source),
             Known::Computed => None,
@@ -49,17 +49,17 @@ impl Function {
             Op::Float(FloatOp::Binary { f, ty: FloatType::F32, mode, a, b, .. }) if mode.words.rounding == Rounding::Nearest => match f {
                 FloatBinary::Mul => {
                     let (by, product) = power(b).map(|by| (by, a)).or_else(|| power(a).map(|by| (by, b)))?;
-                    Some((product, Taken::Scaled { f: FloatTernary::MulScaleUp, by }))
+                    Some((product, ScaledUse::Scaled { f: FloatTernary::MulScaleUp, by }))
                 }
                 FloatBinary::DivApproxKnown | FloatBinary::DivFullKnown => {
-                    Some((a, Taken::Scaled { f: FloatTernary::MulScaleDown, by: power(b)? }))
+                    Some((a, ScaledUse::Scaled { f: FloatTernary::MulScaleDown, by: power(b)? }))
                 }
                 _ => None,
             },
             Op::Convert(ConvertOp::Single { mode, a, .. })
                 if mode.from == ScalarType::F32 && mode.to.bits() == 64 && mode.ftz && !mode.sat =>
             {
-                Some((a, Taken::Widened))
+                Some((a, ScaledUse::Widened))
             }
             _ => None,
         }

@@ -4,7 +4,7 @@ use super::flow::Function;
 use super::kept::two_registers;
 use crate::isa::{Factored, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary, Rounding, ScalarType, Width};
 use crate::program::operands::RegisterOperand;
-use crate::program::{ConvertOp, Dst, FloatOp, Inst, Join, Joined, MoveOp, Op, Pc, Program, Src, SrcKind};
+use crate::program::{Contraction, ContractionKind, ConvertOp, Dst, FloatOp, Inst, MoveOp, Op, Pc, Program, Src, SrcKind};
 
 /// A product that may be joined with additions, as its instruction computes it: a reciprocal is that of `b`.
 #[derive(Clone, Copy)]
@@ -214,6 +214,6 @@ fn join_one(program: &mut Program, index: usize, product: &Product) {
             _ => FloatTernary::Fma,
         };
         program.code[sum.at].op = Op::Float(FloatOp::Ternary { f, ty, mode, d, a, b, c });
-        program.joined.push(Joined { how: Join::Sum, taker: Pc::new(sum.at), given: Pc::new(product.at) });
+        program.contracted.push(Contraction { how: ContractionKind::Sum, taker: Pc::new(sum.at), given: Pc::new(product.at) });
     }
 }

@@ -19,9 +19,9 @@ use rustyline::{
 use super::history::{HistoryFile, LINES_MAX};
 use super::running::Watch;
 use crate::command::complete::{KnownNames, complete, hint};
-use crate::debug::session::Pace;
+use crate::debug::session::InterruptCheck;
 use crate::ui::bad_line::{BadLine, text_of};
-use crate::ui::console::Front;
+use crate::ui::console::Frontend;
 use crate::ui::terminal_kind::moves_the_cursor;
 use crate::ui::tty::hold::{self, Hold};
 use crate::ui::tty::keyboard;
@@ -45,7 +45,7 @@ pub struct LineEditor {
 }
 
 /// What lies around the line on a screen, and wants to know what becomes of it.
-pub trait Around: Send + Sync {
+pub trait EditorHooks: Send + Sync {
     /// The line is about to be drawn; `typing` is false while a line of the history is searched.
     fn before_drawing(&self, typing: bool);
     /// Several things could stand at the end of `line`.
@@ -68,21 +68,21 @@ pub enum Line {
 
 impl LineEditor {
     /// One that knows the lines of earlier sessions, alone on the terminal or with something around it.
-    pub fn new(color: bool, around: Option<Arc<dyn Around>>) -> io::Result<Self> {
+    pub fn new(color: bool, hooks: Option<Arc<dyn EditorHooks>>) -> io::Result<Self> {
         let config = Config::builder()
             .max_history_size(LINES_MAX)
             .and_then(|config| config.history_ignore_dups(true))
             .map_err(io::Error::other)?
             .history_ignore_space(true)
             .completion_type(CompletionType::List)
-            .bell_style(if around.is_some() { BellStyle::None } else { BellStyle::Audible })
+            .bell_style(if hooks.is_some() { BellStyle::None } else { BellStyle::Audible })
             // What is drawn in colour is decided here; without this, what is around would not be told of drawing either.
             .color_mode(ColorMode::Forced)
             .build();
         let lines = MemHistory::with_config(&config);
         let mut editor = Editor::with_history(config, lines).map_err(io::Error::other)?;
-        let is_alone = around.is_none();
-        editor.set_helper(Some(Words { names: KnownNames::default(), color, around }));
+        let is_alone = hooks.is_none();
+        editor.set_helper(Some(Words { names: KnownNames::default(), color, hooks }));
         if is_alone {
             editor.bind_sequence(KeyEvent::ctrl('z'), EventHandler::Conditional(Box::new(Suspend)));
         }
@@ -189,7 +189,7 @@ fn typed(prompt: &str) -> io::Result<Line> {
     Ok(if length == 0 { Line::End } else { Line::of(text_of(line)) })
 }
 
-impl Front for LineEditor {
+impl Frontend for LineEditor {
     fn more(&mut self, prompt: &str, out: &mut dyn io::Write) -> io::Result<Option<Result<String, BadLine>>> {
         if self.begins_block() {
             writeln!(out, "{BLOCK}")?;
@@ -215,7 +215,7 @@ impl Front for LineEditor {
         }
     }
 
-    fn pace(&mut self) -> Box<dyn Pace> {
+    fn interrupt(&mut self) -> Box<dyn InterruptCheck> {
         Box::new(Watch::new())
     }
 }
@@ -245,16 +245,16 @@ impl ConditionalEventHandler for Suspend {
 struct Words {
     names: KnownNames,
     color: bool,
-    around: Option<Arc<dyn Around>>,
+    hooks: Option<Arc<dyn EditorHooks>>,
 }
 
 impl Words {
     /// Offers all that could stand behind `start`; what they have in common is written at once.
-    fn offer(&self, line: &str, start: usize, around: &dyn Around, pairs: Vec<Pair>) -> Vec<Pair> {
+    fn offer(&self, line: &str, start: usize, hooks: &dyn EditorHooks, pairs: Vec<Pair>) -> Vec<Pair> {
         let word = line.get(start..).unwrap_or_default();
         let common = longest_common_prefix(&pairs).filter(|common| common.len() > word.len()).map(str::to_string);
         let text = format!("{}{}", line.get(..start).unwrap_or_default(), common.as_deref().unwrap_or(word));
-        around.offer(&text, &pairs.into_iter().map(|pair| pair.display).collect::<Vec<_>>());
+        hooks.offer(&text, &pairs.into_iter().map(|pair| pair.display).collect::<Vec<_>>());
         common.into_iter().map(|common| Pair { replacement: common.clone(), display: common }).collect()
     }
 }
@@ -273,8 +273,8 @@ impl Completer for Words {
             Pair { replacement: format!("{text}{end}"), display: visible(&text).into_owned() }
         };
         let pairs: Vec<Pair> = completion.candidates.into_iter().chain(files).map(pair).collect();
-        let pairs = match &self.around {
-            Some(around) if pairs.len() > 1 => self.offer(line, completion.start, &**around, pairs),
+        let pairs = match &self.hooks {
+            Some(hooks) if pairs.len() > 1 => self.offer(line, completion.start, &**hooks, pairs),
             _ => pairs,
         };
         Ok((completion.start, pairs))
@@ -285,8 +285,8 @@ impl Hinter for Words {
     type Hint = String;
 
     fn hint(&self, line: &str, pos: usize, _: &rustyline::Context<'_>) -> Option<String> {
-        if let Some(around) = &self.around {
-            around.edited(line);
+        if let Some(hooks) = &self.hooks {
+            hooks.edited(line);
         }
         if pos < line.len() { None } else { hint(line, &self.names) }
     }
@@ -304,8 +304,8 @@ impl Highlighter for Words {
     }
 
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, typing: bool) -> Cow<'b, str> {
-        if let Some(around) = &self.around {
-            around.before_drawing(typing);
+        if let Some(hooks) = &self.hooks {
+            hooks.before_drawing(typing);
         }
         Cow::Borrowed(prompt)
     }

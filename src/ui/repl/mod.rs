@@ -65,5 +65,5 @@ pub fn run(console: &mut Console, color: bool) -> io::Result<()> {
 
 /// `(ptxdbg block 1,0,0 warp 2 lane 5 t=1234) `
 pub(super) fn prompt(session: &Session) -> String {
-    format!("(ptxdbg {} t={}) ", session.focus.in_words(&session.roles), text::grouped(session.time()))
+    format!("(ptxdbg {} t={}) ", session.focus.describe(&session.roles), text::grouped(session.time()))
 }

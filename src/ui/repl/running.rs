@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::debug::session::{Pace, Session};
+use crate::debug::session::{InterruptCheck, Session};
 use crate::ui::interrupt;
 use crate::ui::progress::Reports;
 use crate::ui::terminal_kind::moves_the_cursor;
@@ -23,8 +23,8 @@ impl Watch {
     }
 }
 
-impl Pace for Watch {
-    fn go_on(&mut self, session: &Session) -> bool {
+impl InterruptCheck for Watch {
+    fn should_continue(&mut self, session: &Session) -> bool {
         if moves_the_cursor()
             && let Some(report) = self.reports.due(session.progress())
         {

@@ -5,7 +5,7 @@ use super::table::Table;
 use crate::base::Dim3;
 use crate::base::Tick;
 use crate::debug::view::{
-    Contribution, Deed, EndedPhase, MbarrierView, MbarrierWaiter, Pipeline, Stage, StageState, TransactionBytes, cells,
+    Contribution, EndedPhase, MbarrierAction, MbarrierView, MbarrierWaiter, Pipeline, Stage, StageState, TransactionBytes, cells,
 };
 
 /// Columns of a pipeline in plain text.
@@ -16,7 +16,7 @@ pub fn mbarrier(view: &MbarrierView) -> String {
     let MbarrierView { name, block, address, phase, arrivals, bytes, made_at, made_by, .. } = view;
     let made = format!("t={}  {}  {}", grouped(*made_at), actor(made_by, *block), code_place(&made_by.at));
     let mut lines = vec![format!("{name}: mbarrier at shared {address:#x} of block {}\n  made: {made}", Dim3(*block))];
-    let (bytes, deed) = (transaction_bytes(bytes), |one: &Deed| deed(one, *block));
+    let (bytes, action) = (transaction_bytes(bytes), |one: &MbarrierAction| action(one, *block));
     let next = view.next.map_or(String::new(), |next| format!(", the next phase wants {next}"));
     let (came, wanted) = arrivals;
     lines.push(format!("  phase {phase}, parity {}: {came} of {wanted} arrivals{next}; bytes: {bytes}", phase & 1));
@@ -26,21 +26,21 @@ pub fn mbarrier(view: &MbarrierView) -> String {
         let copies: Vec<String> = view.copies.iter().map(|copy| format!("#{copy}")).collect();
         lines.push(format!("  copies in flight that complete on it: {}", copies.join(" ")));
     }
-    if !view.deeds.is_empty() {
-        let forgotten = if view.forgotten > 0 { format!(", the latest {} of many", view.deeds.len()) } else { String::new() };
+    if !view.actions.is_empty() {
+        let forgotten = if view.forgotten > 0 { format!(", the latest {} of many", view.actions.len()) } else { String::new() };
         lines.push(format!("  in this phase{forgotten}:"));
-        lines.extend(view.deeds.iter().map(|one| format!("    {}", deed(one))));
+        lines.extend(view.actions.iter().map(|one| format!("    {}", action(one))));
     }
     if !view.history.is_empty() {
         lines.push("  phases that have ended, and what ended them:".to_string());
-        lines.extend(view.history.iter().map(|EndedPhase { number, last, .. }| format!("    {number}: {}", deed(last))));
+        lines.extend(view.history.iter().map(|EndedPhase { number, last, .. }| format!("    {number}: {}", action(last))));
     }
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
 /// `t=9,101  producer warp 0 lane 0  ring.ptx:88  expected 16384 bytes`
-fn deed(deed: &Deed, block: [u32; 3]) -> String {
-    let Deed { time, by, what, copy } = deed;
+fn action(action: &MbarrierAction, block: [u32; 3]) -> String {
+    let MbarrierAction { time, by, what, copy } = action;
     let copy = copy.map_or(String::new(), |copy| format!("copy #{copy} "));
     format!("t={}  {}  {}  {copy}{}", grouped(*time), actor(by, block), code_place(&by.at), contribution(*what))
 }
@@ -79,7 +79,7 @@ pub fn mbarriers(views: &[MbarrierView]) -> Table {
     for view in views {
         let phase = view.overwritten.map_or_else(|| view.phase.to_string(), |word| format!("overwritten: {word:#018x}"));
         let parity = |waiter: &MbarrierWaiter| waiter.parity.map_or("differs".to_string(), |parity| parity.to_string());
-        let waiting: Vec<String> = view.waiters.iter().map(|waiter| format!("{} ({})", waiter.who.in_words(), parity(waiter))).collect();
+        let waiting: Vec<String> = view.waiters.iter().map(|waiter| format!("{} ({})", waiter.who.describe(), parity(waiter))).collect();
         let cells = [
             view.name.clone(),
             phase,
@@ -97,7 +97,7 @@ pub fn mbarriers(views: &[MbarrierView]) -> Table {
 fn waiter(waiter: &MbarrierWaiter) -> String {
     let MbarrierWaiter { who, parity, at } = waiter;
     let parity = parity.map_or("phases of different parity".to_string(), |parity| format!("the phase of parity {parity}"));
-    format!("  waiting for {parity}: {} at {}", who.in_words(), code_place(at))
+    format!("  waiting for {parity}: {} at {}", who.describe(), code_place(at))
 }
 
 /// A stage of a pipeline in a row of text.

@@ -4,7 +4,7 @@ use super::report::{grouped, site, site_of};
 use super::table::table;
 use super::threads;
 use crate::base::Dim3;
-use crate::debug::findings::{Deed, FindingText, LinkText, MemoryText, SideText};
+use crate::debug::findings::{FindingText, LinkText, MemoryText, SideAction, SideText};
 use crate::debug::view::Warps;
 use crate::debug::{Fault, Waiting};
 
@@ -12,7 +12,7 @@ use crate::debug::{Fault, Waiting};
 pub fn finding(finding: &FindingText) -> String {
     let mut lines = vec![headline(finding)];
     match (&finding.first, &finding.second) {
-        (None, Some(only)) if only.deed.is_none() => lines.push(format!("  {}", site(&only.site))),
+        (None, Some(only)) if only.action.is_none() => lines.push(format!("  {}", site(&only.site))),
         (first, second) => {
             lines.extend(first.iter().map(|side| format!("  first   {}", self::side(side))));
             let label = if first.is_some() { "second" } else { "at    " };
@@ -33,7 +33,7 @@ pub fn finding(finding: &FindingText) -> String {
 fn waiting(finding: &FindingText) -> Vec<String> {
     let mut lines = Vec::new();
     for waiting in &finding.waiting {
-        lines.push(format!("  {}", site_of(&waiting.site, &waiting.who, &waiting.site.lanes.in_words())));
+        lines.push(format!("  {}", site_of(&waiting.site, &waiting.who, &waiting.site.lanes.describe())));
         lines.extend(waiting.reason.lines().map(|line| format!("    {line}")));
     }
     if finding.waiting_more > 0 {
@@ -114,19 +114,19 @@ fn memory(memory: &MemoryText) -> String {
 
 /// `t=84  block (0,0,0) warp 1 lane 4  file.ptx:37 (file.cu:7)  st.shared.u32 [%r1], %r2   writes 5`
 fn side(side: &SideText) -> String {
-    let deed = side.deed.map_or("", deed_word);
+    let action = side.action.map_or("", action_word);
     let value = side.value.as_ref().map_or(String::new(), |value| format!(" {value}"));
     let copy = side.copy.map_or(String::new(), |copy| format!(" ({} #{copy})", side.flight));
-    let done = if deed.is_empty() { String::new() } else { format!("   {deed}{value}{copy}") };
+    let done = if action.is_empty() { String::new() } else { format!("   {action}{value}{copy}") };
     site(&side.site) + &done
 }
 
 /// `writes file.ptx:37 (file.cu:7) at t=84, warp 1`
 fn place(side: &SideText) -> String {
     let source = side.site.source.as_ref().map_or(String::new(), |source| format!(" ({source})"));
-    let deed = side.deed.map_or("at", deed_word);
+    let action = side.action.map_or("at", action_word);
     format!(
-        "{deed:<6} {}{source}  {}  t={}, block {} {}",
+        "{action:<6} {}{source}  {}  t={}, block {} {}",
         side.site.place,
         side.site.statement,
         grouped(side.site.time),
@@ -135,13 +135,13 @@ fn place(side: &SideText) -> String {
     )
 }
 
-fn deed_word(deed: Deed) -> &'static str {
-    match deed {
-        Deed::Read => "reads",
-        Deed::Write => "writes",
-        Deed::Atomic => "atomic",
-        Deed::Synchronize => "syncs",
-        Deed::Use => "uses",
-        Deed::Exit => "exits",
+fn action_word(action: SideAction) -> &'static str {
+    match action {
+        SideAction::Read => "reads",
+        SideAction::Write => "writes",
+        SideAction::Atomic => "atomic",
+        SideAction::Synchronize => "syncs",
+        SideAction::Use => "uses",
+        SideAction::Exit => "exits",
     }
 }

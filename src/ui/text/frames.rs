@@ -28,7 +28,7 @@ pub fn locals(rows: &[LocalRow]) -> Table {
             Ok(value) => short(value),
             Err(error) => error.clone(),
         };
-        table.push(false, [name.clone(), space.to_string(), ty.in_words(), value]);
+        table.push(false, [name.clone(), space.to_string(), ty.describe(), value]);
     }
     table.or_note("the function has no parameters and no local variables")
 }

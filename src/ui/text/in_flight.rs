@@ -112,7 +112,7 @@ fn group_name(kind: GroupKind) -> &'static str {
 
 /// `warp 4: group 1 open (2 copies); group 0 committed (1 copy), not waited for`
 fn groups(groups: &WarpGroups) -> String {
-    format!("{}: {}", groups.warps.in_words(), groups.groups.iter().map(group).collect::<Vec<_>>().join("; "))
+    format!("{}: {}", groups.warps.describe(), groups.groups.iter().map(group).collect::<Vec<_>>().join("; "))
 }
 
 fn group(group: &AsyncGroup) -> String {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::base::{Diagnostic, Sources, Span};
 use crate::debug::fidelity::Fidelity;
-use crate::debug::findings::{Deed, FindingText, LinkText, MemoryText, SideText};
+use crate::debug::findings::{FindingText, LinkText, MemoryText, SideAction, SideText};
 use crate::debug::{CaseReport, Comparison, Failure, Omitted, Reason, Site, Summary, Trust, Waiting, Writer};
 use crate::ui::visible::visible_json;
 
@@ -172,7 +172,7 @@ fn finding(finding: &FindingText) -> Value {
 }
 
 fn side(side: &SideText) -> Value {
-    json!({ "site": site(&side.site), "deed": side.deed.map(Deed::word), "copy": side.copy, "value": side.value })
+    json!({ "site": site(&side.site), "deed": side.action.map(SideAction::word), "copy": side.copy, "value": side.value })
 }
 
 fn memory(memory: &MemoryText) -> Value {

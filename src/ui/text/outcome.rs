@@ -17,7 +17,7 @@ use super::value::{printed, registers};
 use super::view as views;
 use crate::base::Tick;
 use crate::command::{Outcome, View};
-use crate::debug::TouchText;
+use crate::debug::WatchedAccessText;
 use crate::debug::breakpoints::{BreakpointPlace, BreakpointRow};
 use crate::debug::explore::Explored;
 use crate::debug::marks::Mark;
@@ -183,8 +183,8 @@ fn explored(explored: &Explored) -> String {
 }
 
 /// What was written to a place, a line for each write.
-fn touches(what: &str, touches: &[TouchText], interrupted: bool) -> String {
-    let mut text: String = touches.iter().map(|touch| format!("{}\n", self::touch(touch))).collect();
+fn touches(what: &str, touches: &[WatchedAccessText], interrupted: bool) -> String {
+    let mut text: String = touches.iter().map(|watched_access| format!("{}\n", self::watched_access(watched_access))).collect();
     if interrupted {
         text += "interrupted before the search was done\n";
     } else if touches.is_empty() {
@@ -194,20 +194,20 @@ fn touches(what: &str, touches: &[TouchText], interrupted: bool) -> String {
 }
 
 /// `t=8,102  block (0,0,0) warp 1 lane 5  collatz.ptx:37  mad.lo.s32 %r7, %r7, 3, 1   9 → 28`
-pub fn touch(touch: &TouchText) -> String {
-    let copy = match touch.copy {
+pub fn watched_access(watched_access: &WatchedAccessText) -> String {
+    let copy = match watched_access.copy {
         None => String::new(),
         Some((kind, id, Some(time))) => format!("   ({kind} #{id}, which ended at t={})", grouped(time)),
         Some((kind, id, None)) => format!("   ({kind} #{id} is in flight: poison until it ends)"),
     };
-    let element = touch.element.as_ref().map_or(String::new(), |element| format!("{element}: "));
-    let more = match touch.more {
+    let element = watched_access.element.as_ref().map_or(String::new(), |element| format!("{element}: "));
+    let more = match watched_access.more {
         0 => String::new(),
         1 => ", and 1 more element".to_string(),
         more => format!(", and {more} more elements"),
     };
-    let note = touch.note.as_ref().map_or(String::new(), |note| format!("   ({note})"));
-    format!("{}   {element}{} → {}{more}{copy}{note}", short_site(&touch.site), touch.old, touch.new)
+    let note = watched_access.note.as_ref().map_or(String::new(), |note| format!("   ({note})"));
+    format!("{}   {element}{} → {}{more}{copy}{note}", short_site(&watched_access.site), watched_access.old, watched_access.new)
 }
 
 fn marks(marks: &[(String, Mark)]) -> String {

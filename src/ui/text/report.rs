@@ -100,14 +100,14 @@ fn buffer(head: &BufferHead) -> String {
 
 /// `t=84  block (0,0,0) warp 1 lanes 4,6-7  file.ptx:37  mad.lo.s32 %r7, %r7, 3, 1`
 pub(super) fn site(site: &Site) -> String {
-    site_of(site, &site.who, &site.lanes.in_words())
+    site_of(site, &site.who, &site.lanes.describe())
 }
 
 /// The same, with only the first of many lanes: `lanes 2,4,6,8,… (15)`.
 pub(super) fn short_site(site: &Site) -> String {
     let some = some_lanes(site.lanes);
     let count = site.lanes.count();
-    let lanes = if some.ends_with('…') { format!("lanes {some} ({count})") } else { site.lanes.in_words() };
+    let lanes = if some.ends_with('…') { format!("lanes {some} ({count})") } else { site.lanes.describe() };
     site_of(site, &site.who, &lanes)
 }
 
@@ -122,8 +122,8 @@ pub(super) fn code_place(at: &CodePlace) -> String {
 pub(super) fn actor(actor: &Actor, block: [u32; 3]) -> String {
     let foreign = if actor.block == block { String::new() } else { format!("block {} ", Dim3(actor.block)) };
     let is_some = !actor.lanes.is_empty() && actor.lanes != LaneMask::ALL;
-    let lanes = if is_some { format!(" {}", actor.lanes.in_words()) } else { String::new() };
-    format!("{foreign}{}{lanes}", actor.warp.in_words())
+    let lanes = if is_some { format!(" {}", actor.lanes.describe()) } else { String::new() };
+    format!("{foreign}{}{lanes}", actor.warp.describe())
 }
 
 pub(super) fn site_of(site: &Site, warps: &str, lanes: &str) -> String {
@@ -168,11 +168,11 @@ mod tests {
                 executed: std::collections::BTreeSet::new(),
             })
         };
-        let told = "FAIL integer_add_u32: out0[17] = 0x00000003, expected 0x00000004; ";
+        let described = "FAIL integer_add_u32: out0[17] = 0x00000003, expected 0x00000004; ";
         let by = "block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234\n";
-        assert_eq!(report(None), format!("{told}never written\n"));
-        assert_eq!(report(Some(writer.clone())), format!("{told}last written by {by}"));
+        assert_eq!(report(None), format!("{described}never written\n"));
+        assert_eq!(report(Some(writer.clone())), format!("{described}last written by {by}"));
         let in_sequence = Writer { launch: Some(2), ..writer };
-        assert_eq!(report(Some(in_sequence)), format!("{told}last written by launch 2 (integer_add_u32) {by}"));
+        assert_eq!(report(Some(in_sequence)), format!("{described}last written by launch 2 (integer_add_u32) {by}"));
     }
 }

@@ -212,7 +212,7 @@ fn finding(finding: &FindingText) -> RunResult {
     let sentences = [format!("{memory}{}", finding.message), finding.why.clone(), finding.advice.clone()];
     let text: Vec<String> = sentences.into_iter().filter(|text| !text.is_empty()).collect();
     let ptx = finding.site().and_then(|site| site.lines.first().filter(|_| site.lines.len() > 1));
-    let first = finding.first.iter().filter_map(|side| Some(location(best(&side.site)?, Some(told("first", side)))));
+    let first = finding.first.iter().filter_map(|side| Some(location(best(&side.site)?, Some(described("first", side)))));
     let related = first.chain(ptx.map(|place| location(place, Some("in the PTX".to_string())))).collect();
     let steps = finding.chain.iter().filter_map(|link| {
         let place = best(link.site.as_ref()?)?;
@@ -231,10 +231,10 @@ fn finding(finding: &FindingText) -> RunResult {
 }
 
 /// `first: warp 0 writes at time 12`
-fn told(which: &str, side: &SideText) -> String {
+fn described(which: &str, side: &SideText) -> String {
     let Site { block, warp, time, .. } = &side.site;
-    let deed = side.deed.map_or("stops", crate::debug::findings::Deed::word);
-    format!("{which}: {deed} by block {} warp {warp} at time {time}", Dim3(*block))
+    let action = side.action.map_or("stops", crate::debug::findings::SideAction::word);
+    format!("{which}: {action} by block {} warp {warp} at time {time}", Dim3(*block))
 }
 
 fn properties(finding: &FindingText) -> Map<String, Value> {

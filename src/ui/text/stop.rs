@@ -1,7 +1,7 @@
 //! Stops in words: why, and where.
 
 use super::finding::{fault, finding};
-use super::outcome::touch;
+use super::outcome::watched_access;
 use super::report::{grouped, short_site};
 use crate::base::Dim3;
 use crate::debug::Site;
@@ -48,15 +48,15 @@ fn reason(stop: &Stop, reason: &Reason) -> Option<String> {
         Reason::Breakpoint { number, temporary: true } => format!("temporary breakpoint {number}"),
         Reason::Watchpoint { text: touched, .. } => {
             let number = touched.number.map_or(String::new(), |number| format!(" {number}"));
-            format!("watchpoint{number}: {}\n  {}", touched.name, touch(touched))
+            format!("watchpoint{number}: {}\n  {}", touched.name, watched_access(touched))
         }
-        Reason::Caught { number, told: Some(told), .. } => {
+        Reason::Caught { number, described: Some(described), .. } => {
             let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
-            format!("{number}{told}")
+            format!("{number}{described}")
         }
-        Reason::Caught { number, event, block, warp: _, who, lanes, told: None } => {
+        Reason::Caught { number, event, block, warp: _, who, lanes, described: None } => {
             let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
-            format!("{number}{} in block {} {who}, {}", event_name(*event), Dim3(*block), lanes.in_words())
+            format!("{number}{} in block {} {who}, {}", event_name(*event), Dim3(*block), lanes.describe())
         }
         Reason::Interrupted => "interrupted".to_string(),
         Reason::Ended if stop.launch.count > 1 => {

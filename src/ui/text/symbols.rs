@@ -14,7 +14,7 @@ pub fn symbols(rows: &[SymbolRow], part: &str) -> Table {
             SymbolKind::Label => ["label".to_string(), String::new(), address.to_string(), String::new()],
             SymbolKind::Variable { space, in_frame, ty, bytes } => {
                 let address = if *in_frame { format!("frame+{address}") } else { format!("{address:#x}") };
-                [space.to_string(), ty.in_words(), address, bytes.to_string()]
+                [space.to_string(), ty.describe(), address, bytes.to_string()]
             }
         };
         table.push(false, [name.clone(), kind, ty, address, bytes, owner]);
@@ -28,7 +28,7 @@ pub fn shared(rows: &[SharedRow]) -> Table {
     for SharedRow { kind, address, bytes } in rows {
         let (name, ty) = match kind {
             SharedKind::System => ("(kept by the system)".to_string(), String::new()),
-            SharedKind::Variable { name, ty } => (name.clone(), ty.in_words()),
+            SharedKind::Variable { name, ty } => (name.clone(), ty.describe()),
             SharedKind::Dynamic(names) if names.is_empty() => ("(dynamic)".to_string(), String::new()),
             SharedKind::Dynamic(names) => (format!("{} (dynamic)", names.join(", ")), String::new()),
         };
@@ -42,7 +42,7 @@ pub fn allocations(rows: &[AllocationRow]) -> Table {
     let mut table = Table::new(&["name", "kind", "type", ">address", ">bytes"]);
     for AllocationRow { name, kind, address, bytes } in rows {
         let (kind, ty) = match kind {
-            AllocationKind::Variable { space, ty } => (format!("{space} variable"), ty.in_words()),
+            AllocationKind::Variable { space, ty } => (format!("{space} variable"), ty.describe()),
             AllocationKind::Buffer(ty) => ("buffer".to_string(), ty.clone().unwrap_or_default()),
         };
         table.push(false, [name.clone(), kind, ty, format!("{address:#x}"), bytes.to_string()]);

@@ -135,7 +135,7 @@ pub fn barriers(rows: &[BarrierRow]) -> Table {
         let BarrierRow { id, phase, arrived, wanted, waiting, missing, at, focused } = row;
         let at = at.iter().map(code_place).collect::<Vec<_>>().join(", ");
         let arrived = format!("{arrived} of {wanted}");
-        table.push(*focused, [id.to_string(), phase.to_string(), arrived, waiting.in_words(), missing.in_words(), at]);
+        table.push(*focused, [id.to_string(), phase.to_string(), arrived, waiting.describe(), missing.describe(), at]);
     }
     table.or_note("no thread waits at a barrier of this block")
 }

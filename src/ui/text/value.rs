@@ -31,8 +31,8 @@ pub fn in_a_line(value: &ValueText) -> String {
 /// `u32: 27 41 9 1 … min 1, max 9232; differs in 30 lanes`
 pub fn lanes(text: &LanesText) -> String {
     let LanesText { ty, mask, values, pattern } = text;
-    let part = if *mask == LaneMask::ALL { String::new() } else { format!(" ({})", mask.in_words()) };
-    let told = match pattern {
+    let part = if *mask == LaneMask::ALL { String::new() } else { format!(" ({})", mask.describe()) };
+    let described = match pattern {
         Pattern::Uniform(value) if mask.count() == 1 => value.clone(),
         Pattern::Uniform(value) => format!("{value} (uniform)"),
         Pattern::Affine { base, stride } => {
@@ -40,7 +40,7 @@ pub fn lanes(text: &LanesText) -> String {
             format!("{} (affine: {base}{stride}*lane)", ends(values))
         }
         Pattern::Few(groups) => {
-            let group = |(value, lanes): &(String, LaneMask)| format!("{value} in {}", lanes.in_words());
+            let group = |(value, lanes): &(String, LaneMask)| format!("{value} in {}", lanes.describe());
             groups.iter().map(group).collect::<Vec<_>>().join("; ")
         }
         Pattern::Mixed { min, max, differing } => {
@@ -50,13 +50,13 @@ pub fn lanes(text: &LanesText) -> String {
             format!("{shown}{more}{range} differs in {}", counted(u64::from(*differing), "lane"))
         }
     };
-    format!("{ty}{part}: {told}")
+    format!("{ty}{part}: {described}")
 }
 
 /// The value of each lane, eight on a line, of values that one line does not tell.
 fn lane_table(text: &LanesText) -> String {
-    let is_told = !matches!(text.pattern, Pattern::Mixed { .. }) || text.values.len() <= LANES_SHOWN;
-    if is_told {
+    let is_reported = !matches!(text.pattern, Pattern::Mixed { .. }) || text.values.len() <= LANES_SHOWN;
+    if is_reported {
         return String::new();
     }
     let width = text.values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
@@ -121,7 +121,7 @@ fn undefined(undefined: LaneMask, shown: LaneMask) -> String {
     match undefined {
         LaneMask::NONE => String::new(),
         all if all == shown => "; undefined in all of them".to_string(),
-        some => format!("; undefined in {}", some.in_words()),
+        some => format!("; undefined in {}", some.describe()),
     }
 }
 
@@ -131,7 +131,7 @@ pub fn some_lanes(lanes: LaneMask) -> String {
     if lanes == LaneMask::ALL {
         return "0-31".to_string();
     }
-    let all = lanes.in_words();
+    let all = lanes.describe();
     let all = all.trim_start_matches("lanes ").trim_start_matches("lane ");
     if all.len() <= CHARS {
         return all.to_string();

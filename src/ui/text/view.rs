@@ -6,7 +6,8 @@ use crate::base::counted;
 use crate::debug::LaneMask;
 use crate::debug::explain::{Explanation, LaneView, OperandView, Outcome};
 use crate::debug::view::{
-    BlockView, CfgView, Divergence, ExamineRow, Examined, Given, GroupView, InlineAsm, Join, Line, Listing, RoundedOnce, SourcePlace, State,
+    BlockView, CfgView, ContractionKind, Divergence, ExamineRow, Examined, Given, GroupView, InlineAsm, Line, Listing, RoundedOnce,
+    SourcePlace, State,
 };
 
 /// Lines of text with marks before them: `●` a breakpoint, `▶` the focused lane, `asm` inline assembly, and which lanes of the warp stand
@@ -18,8 +19,8 @@ pub fn listing(listing: &Listing) -> String {
         off if off == line.lanes => ", all off".to_string(),
         off => format!(", off {}", some_lanes(off)),
     };
-    let crowd = |line: &Line| if line.lanes.is_empty() { String::new() } else { format!("[{}{}]", some_lanes(line.lanes), off(line)) };
-    let width = listing.lines.iter().map(|line| crowd(line).chars().count()).max().unwrap_or(0);
+    let occupancy = |line: &Line| if line.lanes.is_empty() { String::new() } else { format!("[{}{}]", some_lanes(line.lanes), off(line)) };
+    let width = listing.lines.iter().map(|line| occupancy(line).chars().count()).max().unwrap_or(0);
     let has_asm = listing.lines.iter().any(|line| line.inline_asm);
     let asm = |line: &Line| match (has_asm, line.inline_asm) {
         (false, _) => "",
@@ -28,45 +29,45 @@ pub fn listing(listing: &Listing) -> String {
     };
     let row = |line: &Line| {
         let marks = [if line.marked { '●' } else { ' ' }, if line.focused { '▶' } else { ' ' }];
-        let text = line.text.replace('\t', "    ") + &joined(&line.joined);
-        let crowd = if width == 0 { String::new() } else { format!("{:width$}  ", crowd(line)) };
-        format!("{}{} {:>digits$}  {}{crowd}{text}", marks[0], marks[1], line.number, asm(line)).trim_end().to_string() + "\n"
+        let text = line.text.replace('\t', "    ") + &contracted(&line.contracted);
+        let occupancy = if width == 0 { String::new() } else { format!("{:width$}  ", occupancy(line)) };
+        format!("{}{} {:>digits$}  {}{occupancy}{text}", marks[0], marks[1], line.number, asm(line)).trim_end().to_string() + "\n"
     };
     listing.lines.iter().map(row).collect()
 }
 
 /// `   ↔ fma with 10`: behind a line that is rounded once with others.
-pub fn joined(lines: &[(Join, u32)]) -> String {
+pub fn contracted(lines: &[(ContractionKind, u32)]) -> String {
     let Some((how, _)) = lines.first() else { return String::new() };
     let lines: Vec<String> = lines.iter().map(|(_, line)| line.to_string()).collect();
     format!("   ↔ {} with {}", one_operation(*how), lines.join(", "))
 }
 
 /// What two instructions become that the assembler joins.
-fn one_operation(how: Join) -> &'static str {
+fn one_operation(how: ContractionKind) -> &'static str {
     match how {
-        Join::Sum => "fma",
-        Join::Scale => "mul",
-        Join::Inverse => "inverse",
+        ContractionKind::Sum => "fma",
+        ContractionKind::Scale => "mul",
+        ContractionKind::Inverse => "inverse",
     }
 }
 
 /// What an instruction is rounded once with, in words.
 pub fn rounded_once(found: &RoundedOnce) -> String {
     match found {
-        RoundedOnce::WithGiven { how: Join::Inverse, given, place } => {
+        RoundedOnce::WithGiven { how: ContractionKind::Inverse, given, place } => {
             format!("computed from the operand of the {} at {place}, as the assembler joins the two", given_word(*given))
         }
         RoundedOnce::WithGiven { how, given, place } => {
             let (given, one) = (given_word(*given), one_operation(*how));
             format!("rounded once with the {given} at {place}, which it takes before rounding, as the assembler joins the two ({one})")
         }
-        RoundedOnce::WithTakers { how: Join::Inverse, given, places } => {
+        RoundedOnce::WithTakers { how: ContractionKind::Inverse, given, places } => {
             let (given, places) = (given_word(*given), places.join(", "));
             format!("the reciprocal at {places} is computed from the operand of this {given}, as the assembler joins them")
         }
         RoundedOnce::WithTakers { how, places, .. } => {
-            let what = if *how == Join::Sum { "sum" } else { "scaling" };
+            let what = if *how == ContractionKind::Sum { "sum" } else { "scaling" };
             let (many, takes) = if places.len() == 1 { ("", "takes") } else { ("s", "take") };
             let (places, one) = (places.join(", "), one_operation(*how));
             format!("rounded once with the {what}{many} at {places}, which {takes} it before rounding, as the assembler joins them ({one})")
@@ -86,8 +87,8 @@ fn given_word(given: Given) -> &'static str {
 
 /// The groups of a warp, one a line, and where they will meet.
 pub fn divergence(divergence: &Divergence) -> String {
-    let Divergence { warp, groups, exited, meeting_at, .. } = divergence;
-    let head = match (groups.len(), meeting_at) {
+    let Divergence { warp, groups, exited, reconvergence_at, .. } = divergence;
+    let head = match (groups.len(), reconvergence_at) {
         (0, _) => format!("{warp}: all lanes have exited\n"),
         (1, _) => format!("{warp}: its lanes stand together\n"),
         (count, Some(at)) => format!("{warp}: {count} groups, will meet at {at}\n"),
@@ -102,7 +103,7 @@ pub fn divergence(divergence: &Divergence) -> String {
         let plural = if count == 1 { "lane " } else { "lanes" };
         format!("  {mark} {count:>2} {plural} {lanes:width$}  at {}{state}{focus}\n", group.at)
     };
-    let gone = if exited.is_empty() || groups.is_empty() { String::new() } else { format!("    {} exited\n", exited.in_words()) };
+    let gone = if exited.is_empty() || groups.is_empty() { String::new() } else { format!("    {} exited\n", exited.describe()) };
     head + &groups.iter().map(row).collect::<String>() + &gone
 }
 
@@ -121,13 +122,13 @@ pub fn control_flow(view: &CfgView) -> String {
         let arrow = |target: usize| if target <= index { "↑" } else { "" };
         let targets = block.successors.iter().enumerate().map(|(way, target)| format!("{}{}{}", arrow(*target), name(target), count(way)));
         let targets = targets.collect::<Vec<_>>().join(", ");
-        let meeting = block.meeting.map_or(String::new(), |meeting| format!("  meet at {}", name(&meeting)));
-        if targets.is_empty() { "→ end".to_string() } else { format!("→ {targets}{meeting}") }
+        let reconvergence = block.reconvergence.map_or(String::new(), |reconvergence| format!("  meet at {}", name(&reconvergence)));
+        if targets.is_empty() { "→ end".to_string() } else { format!("→ {targets}{reconvergence}") }
     };
     let middle = view.blocks.iter().enumerate().map(|(index, block)| ways(index, block).chars().count()).max().unwrap_or(0);
     let row = |(index, block): (usize, &BlockView)| {
         let mark = if block.focused { '▶' } else { ' ' };
-        let lanes = if block.lanes.is_empty() { String::new() } else { block.lanes.in_words() };
+        let lanes = if block.lanes.is_empty() { String::new() } else { block.lanes.describe() };
         let others = block.threads - block.lanes.count();
         let others = if others == 0 { String::new() } else { format!("{} of other warps", counted(u64::from(others), "thread")) };
         let here = [lanes, others].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
@@ -220,13 +221,13 @@ fn outcome(outcome: &Outcome) -> String {
         Outcome::Exits => "the lane exits".to_string(),
         Outcome::Faults(message) => format!("faults: {message}"),
         Outcome::GoesOn => "no register changes".to_string(),
-        Outcome::NotItsTurn(lanes) => format!("{} of the warp run first", lanes.in_words()),
+        Outcome::NotItsTurn(lanes) => format!("{} of the warp run first", lanes.describe()),
     }
 }
 
 /// Where an instruction came from.
 pub fn source(place: &SourcePlace) -> String {
-    let SourcePlace { pc, function, ptx, ptx_file, source, inline_asm, rounded_once: joined, instructions } = place;
+    let SourcePlace { pc, function, ptx, ptx_file, source, inline_asm, rounded_once: contracted, instructions } = place;
     let origin = match source {
         Some((file, line, column)) => {
             let column = if *column == 0 { String::new() } else { format!(":{column}") };
@@ -239,6 +240,6 @@ pub fn source(place: &SourcePlace) -> String {
         let lines = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
         format!("inline asm, {lines} of the PTX: instruction {number} of {count}\n")
     });
-    let joined = joined.as_ref().map_or(String::new(), |found| rounded_once(found) + "\n");
-    format!("instruction {} of '{function}' at {ptx} ({ptx_file})\n{origin}{asm}{joined}", pc.0)
+    let contracted = contracted.as_ref().map_or(String::new(), |found| rounded_once(found) + "\n");
+    format!("instruction {} of '{function}' at {ptx} ({ptx_file})\n{origin}{asm}{contracted}", pc.0)
 }

@@ -60,12 +60,12 @@ impl Hold {
 }
 
 /// The terminal can be used as long as this is alive.
-pub struct Held {
+pub struct HeldTerminal {
     /// Why a sudden end of the process leaves the terminal as it is then, if it does.
     pub unwatched: Option<String>,
 }
 
-impl Drop for Held {
+impl Drop for HeldTerminal {
     /// Comes after the line editor's own restoring, where a panic unwinds through both.
     fn drop(&mut self) {
         restore();
@@ -78,7 +78,7 @@ impl Drop for Held {
 ///
 /// # Errors
 /// Standard input is no terminal, or the system does not give what is needed.
-pub fn prepare(wanted: BTreeSet<char>) -> io::Result<Held> {
+pub fn prepare(wanted: BTreeSet<char>) -> io::Result<HeldTerminal> {
     let before = termios::tcgetattr(io::stdin())?;
     let unwatched = watcher::start().err().map(|error| {
         format!("no process watches the terminal ({}): if this one is killed, the terminal stays as it is then", cause(&error))
@@ -88,7 +88,7 @@ pub fn prepare(wanted: BTreeSet<char>) -> io::Result<Held> {
     debug_assert!(is_first, "there is one terminal");
     restore_on_panic();
     restore_on_signals()?;
-    Ok(Held { unwatched })
+    Ok(HeldTerminal { unwatched })
 }
 
 /// Uses the terminal so from now on.

@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use crossterm::event::{self, Event, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
 
-use super::desk::Desk;
 use super::keymap::{Key, KeyPress, Named};
 use super::keys::{self, BROWSE};
+use super::output_buffer::OutputBuffer;
 use super::prompt::Prompt;
 use super::run::{Run, TypeAhead};
-use super::said::Said;
 use super::screen::{Answer, Click};
+use super::shared::Shared;
 use super::terminal::{Pasting, Use};
 use crate::command::{CommandError, LayoutRequest};
-use crate::debug::session::Pace;
+use crate::debug::session::InterruptCheck;
 use crate::ui::bad_line::BadLine;
-use crate::ui::console::{Flow, Front};
+use crate::ui::console::{Flow, Frontend};
 use crate::ui::repl::editor::BLOCK;
 use crate::ui::tty::keyboard;
 use crate::ui::{interrupt, repl, text};
@@ -37,14 +37,14 @@ enum Next {
 }
 
 struct Browser<'a> {
-    desk: &'a Arc<Desk>,
+    shared: &'a Arc<Shared>,
     typed: TypeAhead,
     color: bool,
 }
 
 /// Browses until the user goes back to the prompt; whether the user wants to leave altogether.
-pub fn browse(desk: &Arc<Desk>, prompt: &Prompt, color: bool) -> io::Result<bool> {
-    let mut browser = Browser { desk, typed: Arc::clone(prompt.typed()), color };
+pub fn browse(shared: &Arc<Shared>, prompt: &Prompt, color: bool) -> io::Result<bool> {
+    let mut browser = Browser { shared, typed: Arc::clone(prompt.typed()), color };
     browser.turn_to(Use::Browse)?;
     let next = loop {
         let next = browser.turn()?;
@@ -58,8 +58,8 @@ pub fn browse(desk: &Arc<Desk>, prompt: &Prompt, color: bool) -> io::Result<bool
 
 impl Browser<'_> {
     fn turn_to(&self, usage: Use) -> io::Result<()> {
-        let session = self.desk.session();
-        let mut stage = self.desk.stage();
+        let session = self.shared.session();
+        let mut stage = self.shared.stage();
         stage.terminal.set_use(usage)?;
         stage.lay_out(&session)?;
         if usage == Use::Browse { stage.terminal.set_status(KEYS) } else { Ok(()) }
@@ -67,7 +67,7 @@ impl Browser<'_> {
 
     /// Waits for a key or a click, and does what it says.
     fn turn(&mut self) -> io::Result<Next> {
-        match input(self.desk, &self.typed)? {
+        match input(self.shared, &self.typed)? {
             Some(Input::Key(press)) => self.key(press),
             Some(Input::Mouse(mouse)) => self.mouse(mouse),
             None => Ok(Next::Browse),
@@ -78,8 +78,8 @@ impl Browser<'_> {
         if press == BROWSE || press == keys::control('c') {
             return Ok(Next::Back);
         }
-        let is_typing = self.desk.stage().screen.is_typing();
-        let answer = self.desk.stage().screen.key(press);
+        let is_typing = self.shared.stage().screen.is_typing();
+        let answer = self.shared.stage().screen.key(press);
         match answer {
             Answer::Ignored if !is_typing && is_way_back(press) => Ok(Next::Back),
             answer => self.follow(answer),
@@ -93,31 +93,35 @@ impl Browser<'_> {
             MouseEventKind::ScrollDown => Click::WheelDown,
             _ => return Ok(Next::Browse),
         };
-        let answer = self.desk.stage().screen.click(mouse.column, mouse.row, click);
+        let answer = self.shared.stage().screen.click(mouse.column, mouse.row, click);
         self.follow(answer)
     }
 
     fn follow(&mut self, answer: Answer) -> io::Result<Next> {
         match answer {
             Answer::Command(line) => return self.execute(&line),
-            Answer::Changed => draw(self.desk)?,
+            Answer::Changed => draw(self.shared)?,
             Answer::Ignored => {}
         }
         Ok(Next::Browse)
     }
 
     fn execute(&mut self, line: &str) -> io::Result<Next> {
-        let line_start = repl::prompt(&self.desk.session());
-        self.desk.stage().say(&format!("{line_start}{line}"))?;
+        let line_start = repl::prompt(&self.shared.session());
+        self.shared.stage().say(&format!("{line_start}{line}"))?;
         interrupt::forget();
-        let flow = self.desk.console().line(line, &mut Asking { desk: self.desk, typed: &self.typed }, &mut Said::new(self.desk))?;
+        let flow = self.shared.console().line(
+            line,
+            &mut Question { shared: self.shared, typed: &self.typed },
+            &mut OutputBuffer::new(self.shared),
+        )?;
         match flow {
             Flow::Quit => return Ok(Next::Leave),
-            Flow::Failed(failed) => self.desk.stage().say_styled(&text::failed(&failed, self.color))?,
+            Flow::Failed(failed) => self.shared.stage().say_styled(&text::failed(&failed, self.color))?,
             Flow::On | Flow::Interrupted => {}
         }
-        self.desk.stage().terminal.set_status(KEYS)?;
-        draw(self.desk)?;
+        self.shared.stage().terminal.set_status(KEYS)?;
+        draw(self.shared)?;
         Ok(Next::Browse)
     }
 }
@@ -127,9 +131,9 @@ fn is_way_back(press: KeyPress) -> bool {
     [Key::Char('q'), Key::Named(Named::Escape)].map(KeyPress::plain).contains(&press)
 }
 
-fn draw(desk: &Desk) -> io::Result<()> {
-    let session = desk.session();
-    desk.stage().draw(&session)
+fn draw(shared: &Shared) -> io::Result<()> {
+    let session = shared.session();
+    shared.stage().draw(&session)
 }
 
 /// What the user did.
@@ -139,7 +143,7 @@ enum Input {
 }
 
 /// Waits for the user, for a moment. A terminal of another size is laid out anew meanwhile; Ctrl-Z gives it back for as long as it takes.
-fn input(desk: &Desk, typed: &TypeAhead) -> io::Result<Option<Input>> {
+fn input(shared: &Shared, typed: &TypeAhead) -> io::Result<Option<Input>> {
     let earlier = typed.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     let press = match earlier {
         Some(press) => Some(press),
@@ -151,37 +155,37 @@ fn input(desk: &Desk, typed: &TypeAhead) -> io::Result<Option<Input>> {
         None => None,
     };
     if press == Some(keys::control('z')) {
-        let session = desk.session();
-        let mut stage = desk.stage();
+        let session = shared.session();
+        let mut stage = shared.stage();
         stage.terminal.suspend(Pasting::Plain)?;
         stage.lay_out(&session)?;
         return Ok(None);
     }
-    if desk.stage().terminal.is_stale() {
-        draw(desk)?;
+    if shared.stage().terminal.is_stale() {
+        draw(shared)?;
     }
     Ok(press.map(Input::Key))
 }
 
 /// Asks in the last row.
-struct Asking<'a> {
-    desk: &'a Arc<Desk>,
+struct Question<'a> {
+    shared: &'a Arc<Shared>,
     typed: &'a TypeAhead,
 }
 
-impl Asking<'_> {
+impl Question<'_> {
     /// Shows a text in the last row, and waits for a key.
     fn key(&mut self, shown: &str) -> io::Result<KeyPress> {
-        self.desk.stage().terminal.set_status(shown)?;
+        self.shared.stage().terminal.set_status(shown)?;
         loop {
-            if let Some(Input::Key(press)) = input(self.desk, self.typed)? {
+            if let Some(Input::Key(press)) = input(self.shared, self.typed)? {
                 return Ok(press);
             }
         }
     }
 }
 
-impl Front for Asking<'_> {
+impl Frontend for Question<'_> {
     fn more(&mut self, prompt: &str, _: &mut dyn Write) -> io::Result<Option<Result<String, BadLine>>> {
         let mut line = String::new();
         loop {
@@ -197,7 +201,7 @@ impl Front for Asking<'_> {
         }
         let line = keyboard::typed(line);
         let (Ok(shown) | Err(BadLine { line: shown, .. })) = &line;
-        self.desk.stage().say(&format!("{prompt}{shown}"))?;
+        self.shared.stage().say(&format!("{prompt}{shown}"))?;
         Ok(Some(line))
     }
 
@@ -213,11 +217,11 @@ impl Front for Asking<'_> {
         }
     }
 
-    fn pace(&mut self) -> Box<dyn Pace> {
-        Box::new(Run::new(Arc::clone(self.desk), Arc::clone(self.typed)))
+    fn interrupt(&mut self) -> Box<dyn InterruptCheck> {
+        Box::new(Run::new(Arc::clone(self.shared), Arc::clone(self.typed)))
     }
 
     fn layout(&mut self, request: &LayoutRequest) -> Result<String, CommandError> {
-        self.desk.stage().request(request)
+        self.shared.stage().request(request)
     }
 }

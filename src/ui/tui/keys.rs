@@ -75,7 +75,7 @@ fn character(press: KeyPress) -> Option<char> {
 }
 
 /// The characters that stand for keys of a map.
-pub fn stand_ins(keys: &KeyMap) -> BTreeSet<char> {
+pub fn key_aliases(keys: &KeyMap) -> BTreeSet<char> {
     keys.iter().filter_map(|(press, _)| character(press)).collect()
 }
 

@@ -27,23 +27,23 @@ pub mod screen;
 pub mod theme;
 
 mod browse;
-mod desk;
 mod keys;
+mod output_buffer;
 mod prompt;
 mod run;
-mod said;
-mod stage;
+mod screen_terminal;
+mod shared;
 mod terminal;
 mod wrap;
 
 use std::io;
 use std::sync::Arc;
 
-use self::desk::Desk;
+use self::output_buffer::OutputBuffer;
 use self::prompt::{Event, Prompt};
-use self::said::Said;
 use self::screen::Screen;
-use self::stage::Stage;
+use self::screen_terminal::ScreenTerminal;
+use self::shared::Shared;
 use self::terminal::Terminal;
 use super::bad_line::BadLine;
 use super::console::{Console, Failed, Flow};
@@ -54,7 +54,7 @@ use super::{interrupt, repl};
 use crate::command::says_nothing;
 
 /// What the screen begins with.
-pub struct Opening {
+pub struct ScreenConfig {
     /// The panes.
     pub screen: Screen,
     /// The first line.
@@ -69,19 +69,19 @@ pub struct Opening {
 ///
 /// # Errors
 /// The terminal cannot be read or written.
-pub fn run(console: Console, opening: Opening) -> io::Result<()> {
-    let held = hold::prepare(keys::stand_ins(opening.screen.keys()))?;
+pub fn run(console: Console, config: ScreenConfig) -> io::Result<()> {
+    let held = hold::prepare(keys::key_aliases(config.screen.keys()))?;
     hold::hold(Hold::Screen)?;
-    let stage = Stage::new(opening.screen, Terminal::open()?);
-    let desk = Arc::new(Desk::new(console, stage));
-    let mut prompt = Prompt::new(Arc::clone(&desk), opening.color)?;
-    desk.stage().enter(&desk.session())?;
-    desk.stage().say(&opening.welcome)?;
+    let stage = ScreenTerminal::new(config.screen, Terminal::open()?);
+    let shared = Arc::new(Shared::new(console, stage));
+    let mut prompt = Prompt::new(Arc::clone(&shared), config.color)?;
+    shared.stage().enter(&shared.session())?;
+    shared.stage().say(&config.welcome)?;
     if let Some(complaint) = &held.unwatched {
-        desk.stage().say(&format!("warning: {complaint}"))?;
+        shared.stage().say(&format!("warning: {complaint}"))?;
     }
-    let mut app = App { desk, color: opening.color };
-    if app.scripts(&mut prompt, opening.scripts)? == Ended::No {
+    let mut app = App { shared, color: config.color };
+    if app.scripts(&mut prompt, config.scripts)? == Ended::No {
         while app.turn(&mut prompt)? == Ended::No {}
     }
     drop(held);
@@ -96,7 +96,7 @@ enum Ended {
 }
 
 struct App {
-    desk: Arc<Desk>,
+    shared: Arc<Shared>,
     color: bool,
 }
 
@@ -104,7 +104,7 @@ impl App {
     /// Executes scripts, up to the first line that cannot be done.
     fn scripts(&mut self, prompt: &mut Prompt, scripts: Vec<Script>) -> io::Result<Ended> {
         for mut script in scripts {
-            let flow = self.desk.console().script(&mut script, Some(prompt), &mut Said::new(&self.desk))?;
+            let flow = self.shared.console().script(&mut script, Some(prompt), &mut OutputBuffer::new(&self.shared))?;
             let failed = matches!(flow, Flow::Failed(_) | Flow::Interrupted);
             let ended = self.after(flow)?;
             if failed || ended == Ended::Yes {
@@ -118,7 +118,7 @@ impl App {
     fn turn(&mut self, prompt: &mut Prompt) -> io::Result<Ended> {
         prompt.know();
         for complaint in prompt.complaints() {
-            self.desk.stage().say(&format!("warning: {complaint}"))?;
+            self.shared.stage().say(&format!("warning: {complaint}"))?;
         }
         let line_start = self.line_start();
         match prompt.next(&line_start)? {
@@ -126,7 +126,7 @@ impl App {
             Event::Line(typed) => self.line(prompt, &typed),
             Event::NotText(bad) => self.not_text(bad),
             Event::Key(line) => self.execute(prompt, &line),
-            Event::Browse => browse::browse(&self.desk, prompt, self.color).map(|ended| if ended { Ended::Yes } else { Ended::No }),
+            Event::Browse => browse::browse(&self.shared, prompt, self.color).map(|ended| if ended { Ended::Yes } else { Ended::No }),
             Event::Nothing => Ok(Ended::No),
             Event::End => Ok(Ended::Yes),
         }
@@ -134,20 +134,20 @@ impl App {
 
     /// Says why a line that was typed is none.
     fn not_text(&self, bad: BadLine) -> io::Result<Ended> {
-        self.desk.stage().say_styled(&text::failed(&Failed::from(bad), self.color))?;
+        self.shared.stage().say_styled(&text::failed(&Failed::from(bad), self.color))?;
         Ok(Ended::No)
     }
 
     /// What stands before a line.
     fn line_start(&self) -> String {
-        repl::prompt(&self.desk.session())
+        repl::prompt(&self.shared.session())
     }
 
     /// Executes lines that were pasted, each shown before its answer.
     fn pasted(&mut self, prompt: &mut Prompt, lines: &str) -> io::Result<Ended> {
         for line in lines.lines() {
             let line_start = self.line_start();
-            self.desk.stage().say(&format!("{line_start}{line}"))?;
+            self.shared.stage().say(&format!("{line_start}{line}"))?;
             if self.line(prompt, line)? == Ended::Yes {
                 return Ok(Ended::Yes);
             }
@@ -157,7 +157,7 @@ impl App {
 
     /// Executes a line that was typed; an empty one stands for the one before.
     fn line(&mut self, prompt: &mut Prompt, typed: &str) -> io::Result<Ended> {
-        let repeated = self.desk.console().repeated().map(str::to_string);
+        let repeated = self.shared.console().repeated().map(str::to_string);
         match repeated {
             Some(again) if typed.trim().is_empty() => self.execute(prompt, &again),
             _ if says_nothing(typed) => Ok(Ended::No),
@@ -167,14 +167,14 @@ impl App {
 
     fn execute(&mut self, prompt: &mut Prompt, line: &str) -> io::Result<Ended> {
         interrupt::forget();
-        let flow = self.desk.console().line(line, prompt, &mut Said::new(&self.desk))?;
+        let flow = self.shared.console().line(line, prompt, &mut OutputBuffer::new(&self.shared))?;
         self.after(flow)
     }
 
     /// Says why a line was not done, and draws what has become of the session.
     fn after(&mut self, flow: Flow) -> io::Result<Ended> {
-        let session = self.desk.session();
-        let mut stage = self.desk.stage();
+        let session = self.shared.session();
+        let mut stage = self.shared.stage();
         match flow {
             Flow::Quit => return Ok(Ended::Yes),
             Flow::Failed(failed) => stage.say_styled(&text::failed(&failed, self.color))?,

@@ -14,18 +14,18 @@ use std::time::Duration;
 
 use rustyline::{Cmd, ConditionalEventHandler, EventContext, ExternalPrinter, RepeatCount};
 
-use super::desk::Desk;
 use super::keymap::{Key, KeyPress, Named};
 use super::keys::{self, BROWSE};
 use super::run::{Run, TypeAhead};
 use super::screen::Answer;
+use super::shared::Shared;
 use super::terminal::{LaidOut, Pasting, Size};
 use crate::command::complete::KnownNames;
 use crate::command::{CommandError, LayoutRequest};
-use crate::debug::session::Pace;
+use crate::debug::session::InterruptCheck;
 use crate::ui::bad_line::BadLine;
-use crate::ui::console::Front;
-use crate::ui::repl::editor::{Around, BLOCK, Line, LineEditor};
+use crate::ui::console::Frontend;
+use crate::ui::repl::editor::{BLOCK, EditorHooks, Line, LineEditor};
 use crate::ui::tty::keyboard;
 
 /// Up a row and down again: it makes the editor draw its line.
@@ -52,9 +52,9 @@ pub enum Event {
 
 /// The prompt.
 pub struct Prompt {
-    desk: Arc<Desk>,
+    shared: Arc<Shared>,
     editor: LineEditor,
-    surroundings: Arc<Surroundings>,
+    hooks: Arc<PaneHooks>,
     pressed: Arc<Mutex<Option<Pressed>>>,
     typed: TypeAhead,
     /// The line that the next reading begins with, before and behind the cursor.
@@ -69,8 +69,8 @@ struct Pressed {
 }
 
 /// The panes around the line.
-struct Surroundings {
-    desk: Arc<Desk>,
+struct PaneHooks {
+    shared: Arc<Shared>,
     /// Whether a line is read.
     reading: AtomicBool,
     /// Whether everything has to be laid out anew.
@@ -79,23 +79,22 @@ struct Surroundings {
 
 impl Prompt {
     /// The prompt of a desk.
-    pub fn new(desk: Arc<Desk>, color: bool) -> io::Result<Self> {
+    pub fn new(shared: Arc<Shared>, color: bool) -> io::Result<Self> {
         // The terminal's events must listen to changes of its size before the line editor first does, which later puts back what it found.
         crossterm::event::poll(Duration::ZERO)?;
         crossterm::style::force_color_output(true);
-        let surroundings =
-            Arc::new(Surroundings { desk: Arc::clone(&desk), reading: AtomicBool::new(false), stale: AtomicBool::new(false) });
-        let mut editor = LineEditor::new(color, Some(Arc::clone(&surroundings) as Arc<dyn Around>))?;
+        let hooks = Arc::new(PaneHooks { shared: Arc::clone(&shared), reading: AtomicBool::new(false), stale: AtomicBool::new(false) });
+        let mut editor = LineEditor::new(color, Some(Arc::clone(&hooks) as Arc<dyn EditorHooks>))?;
         let pressed = Arc::new(Mutex::new(None));
-        bind(&mut editor, &desk, &pressed);
-        watch_size(editor.printer()?, Arc::clone(&surroundings), desk.stage().terminal.laid_out());
-        Ok(Self { desk, editor, surroundings, pressed, typed: TypeAhead::default(), begun: Default::default() })
+        bind(&mut editor, &shared, &pressed);
+        watch_size(editor.printer()?, Arc::clone(&hooks), shared.stage().terminal.laid_out());
+        Ok(Self { shared, editor, hooks, pressed, typed: TypeAhead::default(), begun: Default::default() })
     }
 
     /// From now on completes the names that there are now.
     pub fn know(&mut self) {
-        let mut names = KnownNames::of(&self.desk.session());
-        names.layouts = self.desk.stage().screen.layouts();
+        let mut names = KnownNames::of(&self.shared.session());
+        names.layouts = self.shared.stage().screen.layouts();
         names.layouts.push("next".to_string());
         self.editor.know(names);
     }
@@ -131,12 +130,12 @@ impl Prompt {
                 self.editor.remember(&line)?;
                 // Lines that were pasted together are shown one by one as they are executed.
                 if !line.contains('\n') {
-                    self.desk.stage().note(&format!("{line_start}{line}"));
+                    self.shared.stage().note(&format!("{line_start}{line}"));
                 }
                 Ok(Event::Line(line))
             }
             Line::NotText(bad) => {
-                self.desk.stage().note(&format!("{line_start}{}", bad.line));
+                self.shared.stage().note(&format!("{line_start}{}", bad.line));
                 Ok(Event::NotText(bad))
             }
             Line::Dropped => Ok(Event::Nothing),
@@ -146,17 +145,17 @@ impl Prompt {
 
     /// Reads a line; panes are drawn meanwhile.
     fn read(&mut self, line_start: &str, begun: (&str, &str)) -> io::Result<Line> {
-        self.surroundings.reading.store(true, Ordering::SeqCst);
+        self.hooks.reading.store(true, Ordering::SeqCst);
         let line = self.editor.read(line_start, begun);
-        self.surroundings.reading.store(false, Ordering::SeqCst);
-        self.surroundings.draw_if(|desk| desk.stage().withdraw_any_offer());
+        self.hooks.reading.store(false, Ordering::SeqCst);
+        self.hooks.draw_if(|shared| shared.stage().withdraw_any_offer());
         line
     }
 
     /// Shows a command as if it had been typed instead of the line that was.
     fn show_command(&mut self, line_start: &str, command: &str) -> io::Result<()> {
-        let session = self.desk.session();
-        let mut stage = self.desk.stage();
+        let session = self.shared.session();
+        let mut stage = self.shared.stage();
         let is_alone = self.begun.0.is_empty() && self.begun.1.is_empty();
         if is_alone && line_start.len() < usize::from(Size::now().columns) {
             stage.terminal.take_back_row()?;
@@ -176,7 +175,7 @@ impl Prompt {
                     let (before, behind) = std::mem::take(&mut self.begun);
                     let line = keyboard::typed(before + &behind);
                     let (Ok(shown) | Err(BadLine { line: shown, .. })) = &line;
-                    self.desk.stage().say(&format!("{line_start}{shown}"))?;
+                    self.shared.stage().say(&format!("{line_start}{shown}"))?;
                     let line = match line {
                         Ok(line) => line,
                         Err(bad) => return Ok(Some(Event::NotText(bad))),
@@ -189,9 +188,9 @@ impl Prompt {
                 _ if press == BROWSE => return Ok(Some(Event::Browse)),
                 _ if press.is_for_editing() => {}
                 _ => {
-                    let answer = self.desk.stage().screen.key(press);
+                    let answer = self.shared.stage().screen.key(press);
                     if let Answer::Command(command) = answer {
-                        self.desk.stage().say(&format!("{line_start}{command}"))?;
+                        self.shared.stage().say(&format!("{line_start}{command}"))?;
                         return Ok(Some(Event::Key(command)));
                     }
                 }
@@ -200,18 +199,18 @@ impl Prompt {
     }
 }
 
-impl Front for Prompt {
+impl Frontend for Prompt {
     fn more(&mut self, prompt: &str, _: &mut dyn Write) -> io::Result<Option<Result<String, BadLine>>> {
         if self.editor.begins_block() {
-            self.desk.stage().say(BLOCK)?;
+            self.shared.stage().say(BLOCK)?;
         }
         match self.read(prompt, ("", ""))? {
             Line::Typed(line) => {
-                self.desk.stage().note(&format!("{prompt}{line}"));
+                self.shared.stage().note(&format!("{prompt}{line}"));
                 Ok(Some(Ok(line)))
             }
             Line::NotText(bad) => {
-                self.desk.stage().note(&format!("{prompt}{}", bad.line));
+                self.shared.stage().note(&format!("{prompt}{}", bad.line));
                 Ok(Some(Err(bad)))
             }
             Line::Dropped | Line::End => Ok(None),
@@ -219,52 +218,52 @@ impl Front for Prompt {
     }
 
     fn confirm(&mut self, question: &str, out: &mut dyn Write) -> io::Result<Option<bool>> {
-        self.surroundings.reading.store(true, Ordering::SeqCst);
+        self.hooks.reading.store(true, Ordering::SeqCst);
         let answer = self.editor.confirm(question, out);
-        self.surroundings.reading.store(false, Ordering::SeqCst);
+        self.hooks.reading.store(false, Ordering::SeqCst);
         if let Ok(Some(yes)) = &answer {
-            self.desk.stage().note(&format!("{question}: {}", if *yes { "yes" } else { "no" }));
+            self.shared.stage().note(&format!("{question}: {}", if *yes { "yes" } else { "no" }));
         }
         answer
     }
 
-    fn pace(&mut self) -> Box<dyn Pace> {
-        Box::new(Run::new(Arc::clone(&self.desk), Arc::clone(&self.typed)))
+    fn interrupt(&mut self) -> Box<dyn InterruptCheck> {
+        Box::new(Run::new(Arc::clone(&self.shared), Arc::clone(&self.typed)))
     }
 
     fn layout(&mut self, request: &LayoutRequest) -> Result<String, CommandError> {
-        self.desk.stage().request(request)
+        self.shared.stage().request(request)
     }
 }
 
 /// Binds the keys of the key map that no line needs, and those that the screen itself knows.
-fn bind(editor: &mut LineEditor, desk: &Arc<Desk>, pressed: &Arc<Mutex<Option<Pressed>>>) {
-    let keys: Vec<KeyPress> = desk.stage().screen.keys().iter().map(|(press, _)| press).filter(|press| !press.is_for_editing()).collect();
-    let panes = keys.into_iter().map(|press| (press, Act::Pane(press)));
-    let own = [(BROWSE, Act::Browse), (keys::control('l'), Act::LayOut), (keys::control('z'), Act::Suspend)];
+fn bind(editor: &mut LineEditor, shared: &Arc<Shared>, pressed: &Arc<Mutex<Option<Pressed>>>) {
+    let keys: Vec<KeyPress> = shared.stage().screen.keys().iter().map(|(press, _)| press).filter(|press| !press.is_for_editing()).collect();
+    let panes = keys.into_iter().map(|press| (press, KeyEffect::Pane(press)));
+    let own = [(BROWSE, KeyEffect::Browse), (keys::control('l'), KeyEffect::LayOut), (keys::control('z'), KeyEffect::Suspend)];
     for (press, act) in panes.chain(own) {
-        editor.bind(keys::bound(press), Bound { desk: Arc::clone(desk), pressed: Arc::clone(pressed), act });
+        editor.bind(keys::bound(press), KeyHandler { shared: Arc::clone(shared), pressed: Arc::clone(pressed), act });
     }
 }
 
 /// What a key does while a line is read.
-enum Act {
+enum KeyEffect {
     Pane(KeyPress),
     Browse,
     LayOut,
     Suspend,
 }
 
-struct Bound {
-    desk: Arc<Desk>,
+struct KeyHandler {
+    shared: Arc<Shared>,
     pressed: Arc<Mutex<Option<Pressed>>>,
-    act: Act,
+    act: KeyEffect,
 }
 
-impl Bound {
+impl KeyHandler {
     /// Ends the reading of the line. What a command asks has to be answered first.
     fn end(&self, event: Event, context: &EventContext<'_>) -> Cmd {
-        if self.desk.is_executing() {
+        if self.shared.is_executing() {
             return Cmd::Noop;
         }
         let pressed = Pressed { event, line: context.line().to_string(), cursor: context.pos() };
@@ -273,20 +272,20 @@ impl Bound {
     }
 
     fn act(&self, context: &EventContext<'_>) -> io::Result<Cmd> {
-        let session = self.desk.session();
-        let mut stage = self.desk.stage();
+        let session = self.shared.session();
+        let mut stage = self.shared.stage();
         match &self.act {
-            Act::LayOut => {
+            KeyEffect::LayOut => {
                 stage.lay_out(&session)?;
                 Ok(Cmd::Repaint)
             }
-            Act::Suspend => {
+            KeyEffect::Suspend => {
                 stage.terminal.suspend(Pasting::Marked)?;
                 stage.lay_out(&session)?;
                 Ok(Cmd::Repaint)
             }
-            Act::Browse => Ok(self.end(Event::Browse, context)),
-            Act::Pane(press) => match stage.screen.key(*press) {
+            KeyEffect::Browse => Ok(self.end(Event::Browse, context)),
+            KeyEffect::Pane(press) => match stage.screen.key(*press) {
                 Answer::Command(line) => Ok(self.end(Event::Key(line), context)),
                 Answer::Changed => stage.draw(&session).map(|()| Cmd::Noop),
                 Answer::Ignored => Ok(Cmd::Noop),
@@ -295,54 +294,54 @@ impl Bound {
     }
 }
 
-impl ConditionalEventHandler for Bound {
+impl ConditionalEventHandler for KeyHandler {
     /// Never `None`: the editor would wait for another key then, and swallow it. What cannot be written the next write tells.
     fn handle(&self, _: &rustyline::Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
         Some(self.act(context).unwrap_or(Cmd::Noop))
     }
 }
 
-impl Surroundings {
+impl PaneHooks {
     /// Draws the panes if they are different after `change`.
-    fn draw_if(&self, change: impl FnOnce(&Desk) -> bool) {
-        if change(&self.desk) {
-            let session = self.desk.session();
-            let _ = self.desk.stage().draw(&session);
+    fn draw_if(&self, change: impl FnOnce(&Shared) -> bool) {
+        if change(&self.shared) {
+            let session = self.shared.session();
+            let _ = self.shared.stage().draw(&session);
         }
     }
 }
 
-impl Around for Surroundings {
+impl EditorHooks for PaneHooks {
     /// While the history is searched the editor takes no pokes: everything is mended at once, and once more when it does.
     fn before_drawing(&self, typing: bool) {
         let stale = if typing { self.stale.swap(false, Ordering::SeqCst) } else { self.stale.load(Ordering::SeqCst) };
         if stale {
-            let session = self.desk.session();
-            let _ = self.desk.stage().lay_out(&session);
+            let session = self.shared.session();
+            let _ = self.shared.stage().lay_out(&session);
         }
     }
 
     fn offer(&self, line: &str, candidates: &[String]) {
-        self.draw_if(|desk| {
-            desk.stage().offer(line, candidates);
+        self.draw_if(|shared| {
+            shared.stage().offer(line, candidates);
             true
         });
     }
 
     fn edited(&self, line: &str) {
-        self.draw_if(|desk| desk.stage().withdraw_offer(line));
+        self.draw_if(|shared| shared.stage().withdraw_offer(line));
     }
 }
 
 /// Pokes the editor whenever the terminal has another size than the screen was laid out for.
-fn watch_size(mut printer: impl ExternalPrinter + Send + 'static, surroundings: Arc<Surroundings>, laid_out: LaidOut) {
+fn watch_size(mut printer: impl ExternalPrinter + Send + 'static, hooks: Arc<PaneHooks>, laid_out: LaidOut) {
     std::thread::spawn(move || {
         let mut poked = None;
         loop {
             std::thread::sleep(WATCH_INTERVAL);
             let size = Size::now();
-            if surroundings.reading.load(Ordering::SeqCst) && laid_out.differs(size) && poked != Some(size) {
-                surroundings.stale.store(true, Ordering::SeqCst);
+            if hooks.reading.load(Ordering::SeqCst) && laid_out.differs(size) && poked != Some(size) {
+                hooks.stale.store(true, Ordering::SeqCst);
                 if printer.print(POKE.to_string()).is_err() {
                     return;
                 }

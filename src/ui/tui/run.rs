@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event, KeyEventKind};
 
-use super::desk::Desk;
 use super::keymap::KeyPress;
 use super::keys;
+use super::shared::Shared;
 use super::terminal::Pasting;
-use crate::debug::session::{Pace, Session};
+use crate::debug::session::{InterruptCheck, Session};
 use crate::ui::interrupt;
 use crate::ui::progress::Reports;
 
@@ -25,7 +25,7 @@ const FRAME_INTERVAL: Duration = Duration::from_millis(50);
 
 /// One command's runs.
 pub struct Run {
-    desk: Arc<Desk>,
+    shared: Arc<Shared>,
     typed: TypeAhead,
     reports: Reports,
     looked: Instant,
@@ -34,10 +34,10 @@ pub struct Run {
 
 impl Run {
     /// One that begins now; what is typed meanwhile goes to `typed`.
-    pub fn new(desk: Arc<Desk>, typed: TypeAhead) -> Self {
+    pub fn new(shared: Arc<Shared>, typed: TypeAhead) -> Self {
         interrupt::forget();
         let now = Instant::now();
-        Self { desk, typed, reports: Reports::new(), looked: now, drawn: now }
+        Self { shared, typed, reports: Reports::new(), looked: now, drawn: now }
     }
 
     /// Takes the keys that were pressed.
@@ -48,7 +48,7 @@ impl Run {
             if press == keys::control('c') {
                 interrupt::press();
             } else if press == keys::control('z') {
-                let mut stage = self.desk.stage();
+                let mut stage = self.shared.stage();
                 stage.terminal.suspend(Pasting::Plain)?;
                 stage.lay_out(session)?;
             } else {
@@ -60,7 +60,7 @@ impl Run {
 
     /// Draws the panes, and says how far the run is.
     fn draw(&mut self, session: &Session) -> io::Result<()> {
-        let mut stage = self.desk.stage();
+        let mut stage = self.shared.stage();
         stage.draw(session)?;
         match self.reports.due(session.progress()) {
             Some(report) => stage.terminal.set_status(&report),
@@ -69,9 +69,9 @@ impl Run {
     }
 }
 
-impl Pace for Run {
+impl InterruptCheck for Run {
     /// A terminal that cannot be read or written stops the run; the prompt then tells why.
-    fn go_on(&mut self, session: &Session) -> bool {
+    fn should_continue(&mut self, session: &Session) -> bool {
         let mut done = Ok(());
         if self.looked.elapsed() >= KEYS_INTERVAL {
             done = self.take_keys(session);
@@ -88,7 +88,7 @@ impl Pace for Run {
 impl Drop for Run {
     fn drop(&mut self) {
         if self.reports.has_said() {
-            let _ = self.desk.stage().terminal.set_status("");
+            let _ = self.shared.stage().terminal.set_status("");
         }
     }
 }

@@ -8,10 +8,10 @@ use ratatui::layout::Rect;
 use super::canvas::{Canvas, Hit, Target, fitted, hit_at, width};
 use super::frame::Frame;
 use super::keymap::{Action, Key, KeyMap, KeyPress, Move, Named};
-use super::layout::shelf::{self, Shelf};
+use super::layout::layouts::{self, LayoutStore};
 use super::layout::{Arrangement, Layout, Placed};
 use super::panes::originals::Originals;
-use super::panes::{Look, Pane, Sight};
+use super::panes::{DrawContext, Pane, ViewState};
 use super::theme::{Role, Theme};
 use super::wrap::plain;
 use crate::base::Tick;
@@ -48,9 +48,9 @@ pub struct Screen {
     layout: Layout,
     theme: Theme,
     keys: KeyMap,
-    shelf: Shelf,
+    layouts: LayoutStore,
     /// What each pane of the layout remembers.
-    sights: Vec<Sight>,
+    sights: Vec<ViewState>,
     active: usize,
     /// Whether the active pane is shown alone.
     zoomed: bool,
@@ -74,7 +74,7 @@ impl Screen {
             layout,
             theme,
             keys,
-            shelf: Shelf::default(),
+            layouts: LayoutStore::default(),
             active: 0,
             zoomed: false,
             helping: false,
@@ -91,8 +91,8 @@ impl Screen {
 
     /// The screen that finds the user's own layouts too.
     #[must_use]
-    pub fn with_shelf(self, shelf: Shelf) -> Self {
-        Self { shelf, ..self }
+    pub fn with_layouts(self, layouts: LayoutStore) -> Self {
+        Self { layouts, ..self }
     }
 
     /// The screen that looks for the text that PTX was made from in these folders too.
@@ -103,7 +103,7 @@ impl Screen {
 
     /// The names of all layouts.
     pub fn layouts(&self) -> Vec<String> {
-        self.shelf.names()
+        self.layouts.names()
     }
 
     /// What keys do.
@@ -135,7 +135,7 @@ impl Screen {
     }
 
     fn forget_places(&mut self) {
-        self.sights = vec![Sight::default(); self.layout.panes().len()];
+        self.sights = vec![ViewState::default(); self.layout.panes().len()];
         self.active = self.layout.panes().iter().position(|pane| matches!(pane, Pane::Source { .. })).unwrap_or(0);
         (self.zoomed, self.helping, self.typing) = (false, false, None);
     }
@@ -159,17 +159,17 @@ impl Screen {
         for Placed { pane, number, area } in &arrangement.panes {
             let active = *number == self.active;
             let (keys, originals, transcript) = (&self.keys, &self.originals, &self.transcript);
-            let look = Look { session, keys, originals, transcript, number: *number, active };
-            let Some(sight) = self.sights.get_mut(*number) else { continue };
+            let context = DrawContext { session, keys, originals, transcript, number: *number, active };
+            let Some(view_state) = self.sights.get_mut(*number) else { continue };
             self.hits.push(Hit { area: *area, target: Target::Pane(*number) });
             let below = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..*area };
-            let title = pane.draw(&look, sight, &mut Canvas::new(buffer, below, &self.theme, &mut self.hits));
+            let title = pane.draw(&context, view_state, &mut Canvas::new(buffer, below, &self.theme, &mut self.hits));
             let typing = self.typing.as_ref().filter(|_| active).map(|text| format!("/{text}_"));
             let mut rule = Canvas::new(buffer, Rect { height: area.height.min(1), ..*area }, &self.theme, &mut self.hits);
             let is_title = typing.is_none();
             let start = draw_title(&mut rule, &typing.unwrap_or(title), active);
             if is_title {
-                let cells = sight.in_title.iter();
+                let cells = view_state.in_title.iter();
                 cells.for_each(|(column, line)| rule.on_click((start + column, 0, 1), Target::Command(line.clone())));
             }
         }
@@ -192,7 +192,7 @@ impl Screen {
         let now = Some((session.time(), session.focus));
         if self.seen != now {
             let following = self.sights.iter_mut().zip(self.layout.panes()).filter(|(_, pane)| pane.follows());
-            following.for_each(|(sight, _)| (sight.down, sight.right) = (0, 0));
+            following.for_each(|(view_state, _)| (view_state.down, view_state.right) = (0, 0));
             self.seen = now;
         }
     }
@@ -218,7 +218,7 @@ impl Screen {
             Move::OtherText => return self.show_other_text(),
             Move::NextLayout => {
                 // One of the user's own that cannot be read is passed over; `layout NAME` says what is wrong with it.
-                let passed = (0..self.shelf.names().len()).any(|_| self.layout_command(shelf::Command::Show("next")).is_ok());
+                let passed = (0..self.layouts.names().len()).any(|_| self.layout_command(layouts::Command::Show("next")).is_ok());
                 return if passed { Answer::Changed } else { Answer::Ignored };
             }
             Move::ToggleBreakpoint => return self.toggle_breakpoint(),
@@ -235,27 +235,27 @@ impl Screen {
             self.layout.panes().iter().map(|pane| matches!(pane, Pane::Source { .. } | Pane::Original { .. })).collect();
         let active = Some(self.active).filter(|number| is_source.get(*number) == Some(&true));
         let number = active.or_else(|| is_source.iter().position(|is_source| *is_source));
-        let Some(sight) = number.and_then(|number| self.sights.get_mut(number)) else { return Answer::Ignored };
-        (sight.other_text, sight.down) = (!sight.other_text, 0);
+        let Some(view_state) = number.and_then(|number| self.sights.get_mut(number)) else { return Answer::Ignored };
+        (view_state.other_text, view_state.down) = (!view_state.other_text, 0);
         Answer::Changed
     }
 
     fn scroll(&mut self, movement: Move) -> Answer {
         let stride = self.layout.panes().get(self.active).map_or(1, |pane| pane.stride());
-        let Some(sight) = self.sights.get_mut(self.active) else { return Answer::Ignored };
+        let Some(view_state) = self.sights.get_mut(self.active) else { return Answer::Ignored };
         let far = i64::MAX / 4;
         match movement {
-            Move::Up => sight.down = sight.down.saturating_sub(1),
-            Move::Down => sight.down = sight.down.saturating_add(1),
-            Move::PageUp => sight.down = sight.down.saturating_sub(sight.page.max(1)),
-            Move::PageDown => sight.down = sight.down.saturating_add(sight.page.max(1)),
-            Move::Start => sight.down = -far,
-            Move::End => sight.down = far,
-            Move::Left => sight.right = sight.right.saturating_sub(stride),
-            Move::Right => sight.right = sight.right.saturating_add(stride),
-            Move::Here => (sight.down, sight.right) = (0, 0),
-            Move::SearchNext => sight.step = 1,
-            Move::SearchPrevious => sight.step = -1,
+            Move::Up => view_state.down = view_state.down.saturating_sub(1),
+            Move::Down => view_state.down = view_state.down.saturating_add(1),
+            Move::PageUp => view_state.down = view_state.down.saturating_sub(view_state.page.max(1)),
+            Move::PageDown => view_state.down = view_state.down.saturating_add(view_state.page.max(1)),
+            Move::Start => view_state.down = -far,
+            Move::End => view_state.down = far,
+            Move::Left => view_state.right = view_state.right.saturating_sub(stride),
+            Move::Right => view_state.right = view_state.right.saturating_add(stride),
+            Move::Here => (view_state.down, view_state.right) = (0, 0),
+            Move::SearchNext => view_state.step = 1,
+            Move::SearchPrevious => view_state.step = -1,
             _ => return Answer::Ignored,
         }
         Answer::Changed
@@ -271,7 +271,7 @@ impl Screen {
 
     fn toggle_breakpoint(&self) -> Answer {
         let sights = self.sights.get(self.active).into_iter().chain(&self.sights);
-        match sights.filter_map(|sight| sight.cursor.as_ref()).next() {
+        match sights.filter_map(|view_state| view_state.cursor.as_ref()).next() {
             Some((_, Some(number))) => Answer::Command(format!("delete {number}")),
             Some((location, None)) => Answer::Command(format!("break {location}")),
             None => Answer::Ignored,
@@ -279,7 +279,7 @@ impl Screen {
     }
 
     fn choose(&self) -> Answer {
-        let choice = self.sights.get(self.active).and_then(|sight| sight.choice.clone());
+        let choice = self.sights.get(self.active).and_then(|view_state| view_state.choice.clone());
         choice.map_or(Answer::Ignored, Answer::Command)
     }
 
@@ -291,8 +291,8 @@ impl Screen {
             Key::Named(Named::Backspace) => drop(text.pop()),
             Key::Named(Named::Enter) => {
                 let text = self.typing.take().unwrap_or_default().to_lowercase();
-                if let Some(sight) = self.sights.get_mut(self.active) {
-                    (sight.search, sight.step) = (text, 1);
+                if let Some(view_state) = self.sights.get_mut(self.active) {
+                    (view_state.search, view_state.step) = (text, 1);
                 }
             }
             Key::Named(Named::Escape) => self.typing = None,
@@ -308,15 +308,15 @@ impl Screen {
             _ => None,
         });
         let Some(pane) = pane else { return Answer::Ignored };
-        let Some(sight) = self.sights.get_mut(pane) else { return Answer::Ignored };
+        let Some(view_state) = self.sights.get_mut(pane) else { return Answer::Ignored };
         match click {
-            Click::WheelUp => sight.down = sight.down.saturating_sub(3),
-            Click::WheelDown => sight.down = sight.down.saturating_add(3),
+            Click::WheelUp => view_state.down = view_state.down.saturating_sub(3),
+            Click::WheelDown => view_state.down = view_state.down.saturating_add(3),
             Click::Press => {
                 self.active = pane;
                 match hit_at(&self.hits, column, row).cloned() {
                     Some(Target::Command(line)) => return Answer::Command(line),
-                    Some(Target::Row(_, row)) => sight.down = row,
+                    Some(Target::Row(_, row)) => view_state.down = row,
                     _ => {}
                 }
             }
@@ -328,15 +328,15 @@ impl Screen {
     ///
     /// # Errors
     /// There is no such layout, or it cannot be read or written: what is wrong, where, and what to do.
-    pub fn layout_command(&mut self, command: shelf::Command<'_>) -> Result<String, shelf::ShelfError> {
+    pub fn layout_command(&mut self, command: layouts::Command<'_>) -> Result<String, layouts::LayoutStoreError> {
         match command {
-            shelf::Command::Show(name) => {
-                let layout = self.shelf.take(name)?;
+            layouts::Command::Show(name) => {
+                let layout = self.layouts.take(name)?;
                 let about = layout.about.clone();
                 self.set_layout(layout);
                 Ok(about)
             }
-            shelf::Command::Save(path) => self.shelf.save(path, &self.layout),
+            layouts::Command::Save(path) => self.layouts.save(path, &self.layout),
         }
     }
 }

@@ -78,7 +78,7 @@ pub struct Terminal {
     /// The panes as the terminal shows them.
     shown: Buffer,
     /// The last lines that were said.
-    said: VecDeque<String>,
+    output_buffer: VecDeque<String>,
     /// What stands in the last row while one browses, and in the row of the cursor while the kernel runs.
     status: String,
     laid_out: LaidOut,
@@ -126,7 +126,7 @@ impl Terminal {
             size: Size::now(),
             usage: Use::Prompt,
             shown: Buffer::default(),
-            said: VecDeque::new(),
+            output_buffer: VecDeque::new(),
             status: String::new(),
             laid_out: LaidOut::default(),
         })
@@ -211,7 +211,7 @@ impl Terminal {
         let columns = usize::from(self.size.columns);
         let room = self.size.rows.saturating_sub(self.shown.area.height + 1);
         let mut lines: Vec<String> = Vec::new();
-        for line in self.said.iter().rev().take(usize::from(room)) {
+        for line in self.output_buffer.iter().rev().take(usize::from(room)) {
             lines.extend(wrapped(line, columns).into_iter().rev());
         }
         let mut text = String::new();
@@ -253,9 +253,9 @@ impl Terminal {
     /// Remembers lines that are on the screen already; the lines as they can be written.
     pub fn note(&mut self, text: &str) -> Vec<String> {
         let lines: Vec<String> = text.lines().map(clean).collect();
-        self.said.extend(lines.iter().cloned());
-        let surplus = self.said.len().saturating_sub(SAID_MAX);
-        self.said.drain(..surplus);
+        self.output_buffer.extend(lines.iter().cloned());
+        let surplus = self.output_buffer.len().saturating_sub(SAID_MAX);
+        self.output_buffer.drain(..surplus);
         lines
     }
 

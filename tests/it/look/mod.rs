@@ -9,30 +9,30 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ptxdbg::debug::focus::Focus;
-use ptxdbg::debug::names::usage::Usage;
+use ptxdbg::debug::names::inferred::InferredTypes;
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::scene::{Buffer, Scene};
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions, start_case};
-use ptxdbg::machine::{Machine, Unobserved};
+use ptxdbg::machine::{Machine, NullObserver};
 
 /// A machine, and the types of its buffers.
-pub struct Standing {
+pub struct LaneLocation {
     pub machine: Machine,
     pub buffers: Vec<Buffer>,
-    pub usage: Usage,
+    pub usage: InferredTypes,
 }
 
 /// The machine after so many ticks of a fixture's launch.
-pub fn standing(path: &str, ticks: u64) -> Standing {
+pub fn location(path: &str, ticks: u64) -> LaneLocation {
     let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path));
     let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() }).unwrap();
     let case = &opened.plan.cases[0];
     let mut machine = start_case(&Arc::clone(&opened.program), case, &RunOptions::default()).unwrap().unwrap();
-    let _ = machine.run(ticks, &mut Unobserved);
-    Standing { usage: Usage::new(machine.program()), buffers: Buffer::of_case(case), machine }
+    let _ = machine.run(ticks, &mut NullObserver);
+    LaneLocation { usage: InferredTypes::new(machine.program()), buffers: Buffer::of_case(case), machine }
 }
 
-impl Standing {
+impl LaneLocation {
     /// What a thread of block 0 sees.
     pub fn scene(&self, warp: u32, lane: u32) -> Scene<'_> {
         let focus = Focus { warp, lane, ..Focus::default() };

@@ -1,6 +1,6 @@
 //! The smallest launch: one warp, and an address for its results.
 
-use ptxdbg::machine::{Account, CopyPolicy, DivergencePolicy, LaunchConfig, MemoryLimit, Schedule, Tick};
+use ptxdbg::machine::{CopyPolicy, DivergencePolicy, Instrumentation, LaunchConfig, MemoryLimit, Schedule, Tick};
 use ptxdbg::program::FuncId;
 
 /// One block of one warp of a kernel whose only parameter is an address.
@@ -18,7 +18,7 @@ pub fn one_warp(kernel: FuncId, out: u64) -> LaunchConfig {
         schedule: Schedule::InOrder,
         seed: 0,
         start: Tick::START,
-        account: Account::Nothing,
+        instrumentation: Instrumentation::Nothing,
         images: Vec::new(),
         copies: CopyPolicy::Lazy,
         memory_limit: MemoryLimit::default(),

@@ -6,7 +6,7 @@ use crate::panes::screen::{drawn, session, text};
 use ptxdbg::debug::session::Session;
 use ptxdbg::ui::tui::keymap::KeyMap;
 use ptxdbg::ui::tui::layout::Layout;
-use ptxdbg::ui::tui::layout::shelf::SHIPPED;
+use ptxdbg::ui::tui::layout::layouts::SHIPPED;
 use ptxdbg::ui::tui::screen::Screen;
 use ptxdbg::ui::tui::theme::Theme;
 

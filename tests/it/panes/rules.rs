@@ -12,7 +12,7 @@ use ptxdbg::machine::Tick;
 use ptxdbg::ui::tui::keymap::{Action, KeyMap, KeyPress, Move};
 use ptxdbg::ui::tui::layout::Layout;
 use ptxdbg::ui::tui::layout::file::LayoutError;
-use ptxdbg::ui::tui::layout::shelf::{Command, SHIPPED, Shelf};
+use ptxdbg::ui::tui::layout::layouts::{Command, LayoutStore, SHIPPED};
 use ptxdbg::ui::tui::panes::PANES;
 use ptxdbg::ui::tui::screen::{Answer, Click, Screen};
 use ptxdbg::ui::tui::theme::{THEMES, Theme};
@@ -96,11 +96,11 @@ fn wrong_layouts_are_diagnosed() {
         ("Layout(root: Pane(Source())) more", "1:", ""),
         ("\u{0}", "1:1:", ""),
     ];
-    let told: Vec<String> = cases.iter().map(|(file, ..)| told(told_layout(file))).collect();
-    let is_right = |((_, place, message), told): (&(&str, &str, &str), &String)| {
-        told.strip_prefix("hostile.ron:").is_some_and(|rest| rest.starts_with(place) && rest.contains(message))
+    let described: Vec<String> = cases.iter().map(|(file, ..)| described(told_layout(file))).collect();
+    let is_right = |((_, place, message), described): (&(&str, &str, &str), &String)| {
+        described.strip_prefix("hostile.ron:").is_some_and(|rest| rest.starts_with(place) && rest.contains(message))
     };
-    assert!(cases.iter().zip(&told).all(is_right), "{told:#?}");
+    assert!(cases.iter().zip(&described).all(is_right), "{described:#?}");
     let many = format!("Layout(root: Rows([{}]))", "(of: Pane(Source())),".repeat(33));
     assert_wrong(told_layout(&many), "hostile.ron:1:8:", "the layout has 33 panes, 32 at most");
     let deep = format!("Layout(root: {}Pane(Source()){})", "Rows([(of: ".repeat(17), ")])".repeat(17));
@@ -119,12 +119,12 @@ fn told_keys(text: &str) -> Result<(), LayoutError> {
 
 #[track_caller]
 fn assert_wrong(result: Result<(), LayoutError>, place: &str, message: &str) {
-    let told = told(result);
-    assert!(told.starts_with(place) && told.contains(message), "{told}");
+    let described = described(result);
+    assert!(described.starts_with(place) && described.contains(message), "{described}");
 }
 
 /// `FILE:LINE:COLUMN: what is wrong`
-fn told(result: Result<(), LayoutError>) -> String {
+fn described(result: Result<(), LayoutError>) -> String {
     let Err(LayoutError::Wrong(wrong)) = result else { return "it is accepted, or cannot be read".to_string() };
     let (sources, diagnostic) = *wrong;
     let position = sources.position(diagnostic.span);
@@ -343,23 +343,23 @@ fn panes_take_turns_and_can_be_alone() {
 fn layouts_are_shown_saved_and_read_again() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("layouts");
     let _ = std::fs::remove_dir_all(&folder);
-    let shelf = || Shelf::new(Some(folder.clone()));
-    let mut screen = shipped("default").with_shelf(shelf());
+    let layouts = || LayoutStore::new(Some(folder.clone()));
+    let mut screen = shipped("default").with_layouts(layouts());
     assert!(screen.layout_command(Command::Show("divergence")).is_ok());
     screen.layout_command(Command::Save("mine")).unwrap();
-    assert_eq!(shelf().names().last().map(String::as_str), Some("mine"));
-    let again = shelf().take("mine").unwrap();
-    assert_eq!(again, shelf().take("divergence").unwrap());
-    let mut all = shelf();
-    let visited: Vec<String> = (0..SHIPPED.len() + 1).map(|_| all.take("next").unwrap().about).collect();
-    assert_eq!(visited[0], shelf().take("compact").unwrap().about);
-    assert_eq!(visited[SHIPPED.len()], shelf().take("default").unwrap().about);
-    let error = shelf().take("divergance").unwrap_err();
+    assert_eq!(layouts().names().last().map(String::as_str), Some("mine"));
+    let again = layouts().take("mine").unwrap();
+    assert_eq!(again, layouts().take("divergence").unwrap());
+    let mut all = layouts();
+    let navigation: Vec<String> = (0..SHIPPED.len() + 1).map(|_| all.take("next").unwrap().about).collect();
+    assert_eq!(navigation[0], layouts().take("compact").unwrap().about);
+    assert_eq!(navigation[SHIPPED.len()], layouts().take("default").unwrap().about);
+    let error = layouts().take("divergance").unwrap_err();
     assert_eq!(error.to_string(), "there is no layout 'divergance', did you mean 'divergence'?");
     std::fs::write(folder.join("broken.ron"), "Layout(\n  root: Pane(Sauce))").unwrap();
-    let told = shelf().take("broken").unwrap_err().to_string();
-    assert!(told.ends_with("broken.ron:2:14: 'Sauce' is none of what can stand here"), "{told}");
-    assert!(shelf().take("not/there.ron").unwrap_err().to_string().starts_with("cannot read not/there.ron: "));
+    let described = layouts().take("broken").unwrap_err().to_string();
+    assert!(described.ends_with("broken.ron:2:14: 'Sauce' is none of what can stand here"), "{described}");
+    assert!(layouts().take("not/there.ron").unwrap_err().to_string().starts_with("cannot read not/there.ron: "));
 }
 
 /// `man/ptxdbg-layout.5` names all there is, and what it shows can be read.
@@ -428,10 +428,10 @@ fn the_first_line_says_that_the_launch_is_made_up() {
     let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/made_up/gemm.ptx");
     let request = Request { modules: vec![module], launch: LaunchChoice::Beside, overrides: Overrides::default() };
     let session = Session::new(open(&request).unwrap(), 0, RunOptions::default()).unwrap();
-    for (width, told) in [(120, true), (80, true), (40, false)] {
+    for (width, described) in [(120, true), (80, true), (40, false)] {
         let drawn = text(&drawn(&mut shipped("default"), &session, width, 24));
         let first = drawn.lines().next().unwrap();
-        assert_eq!(first.contains(" made-up launch "), told, "{first}");
+        assert_eq!(first.contains(" made-up launch "), described, "{first}");
     }
     let written = text(&drawn(&mut shipped("default"), &walking(), 120, 24));
     assert!(!written.contains("made-up launch"), "{written}");

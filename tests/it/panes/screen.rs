@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use ptxdbg::command::{Context, Desk, execute};
+use ptxdbg::command::{CommandState, Context, execute};
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::session::{Session, Unhurried};
+use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::ui::tui::screen::Screen;
 use ratatui::buffer::Buffer;
@@ -26,9 +26,9 @@ pub fn session_at(launch: &Path, lines: &[&str]) -> Session {
 
 /// Executes commands.
 pub fn type_lines(session: &mut Session, lines: &[&str]) {
-    let mut desk = Desk::default();
+    let mut state = CommandState::default();
     for line in lines {
-        let mut context = Context { session, desk: &mut desk, pace: &mut Unhurried, confirmed: true };
+        let mut context = Context { session, state: &mut state, interrupt: &mut NeverInterrupt, confirmed: true };
         execute(line, &mut context).unwrap_or_else(|error| panic!("{line}: {}", error.message));
     }
 }
@@ -53,7 +53,7 @@ pub fn text(buffer: &Buffer) -> String {
 /// A letter for the style of each cell, and what the letters mean: `.` is the style of ordinary text.
 pub fn styles(buffer: &Buffer) -> String {
     let mut known: Vec<String> = vec!["Reset on Reset".to_string()];
-    let mut told = String::new();
+    let mut described = String::new();
     for y in 0..buffer.area.height {
         let mut row = String::new();
         for x in 0..buffer.area.width {
@@ -64,11 +64,11 @@ pub fn styles(buffer: &Buffer) -> String {
             });
             row.push(if at == 0 { '.' } else { (b'a' + at as u8 - 1) as char });
         }
-        told += row.trim_end_matches('.');
-        told.push('\n');
+        described += row.trim_end_matches('.');
+        described.push('\n');
     }
     let legend = known.iter().enumerate().skip(1).map(|(at, name)| format!("{}: {name}\n", (b'a' + at as u8 - 1) as char));
-    told + &legend.collect::<String>()
+    described + &legend.collect::<String>()
 }
 
 fn style(buffer: &Buffer, at: (u16, u16)) -> String {

@@ -4,7 +4,7 @@ use crate::panes::screen::{assert_screen, drawn, session, styles, text, type_lin
 use ptxdbg::debug::session::Session;
 use ptxdbg::ui::tui::keymap::KeyMap;
 use ptxdbg::ui::tui::layout::Layout;
-use ptxdbg::ui::tui::layout::shelf::SHIPPED;
+use ptxdbg::ui::tui::layout::layouts::SHIPPED;
 use ptxdbg::ui::tui::panes::PANES;
 use ptxdbg::ui::tui::screen::{Answer, Click, Screen};
 use ptxdbg::ui::tui::theme::Theme;

@@ -64,7 +64,7 @@ impl Registers {
     /// A launch begins.
     pub fn begin(&mut self, launch: &LaunchStart) {
         self.warps.clear();
-        self.threads = launch.linked.config.block.iter().product();
+        self.threads = launch.prepared.config.block.iter().product();
         self.last = None;
     }
 

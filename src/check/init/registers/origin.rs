@@ -150,7 +150,7 @@ impl Absence {
 
     /// What to do so that they are.
     fn advice(self, lanes: LaneMask) -> String {
-        let them = lanes.in_words();
+        let them = lanes.describe();
         match self {
             Self::LeftOut(_) => format!("name {them} in the mask and execute the instruction there too"),
             Self::NoThread => "start blocks of full warps".to_string(),
@@ -161,7 +161,7 @@ impl Absence {
 }
 
 /// What is said of an undefined value: why it is, and what to do about it.
-pub(super) struct Told {
+pub(super) struct Reported {
     /// Where the value comes from.
     pub origin: Place,
     /// The lanes that use a value of this origin.
@@ -174,14 +174,14 @@ pub(super) struct Told {
     pub advice: String,
 }
 
-impl Told {
+impl Reported {
     /// Of the lanes that use `register` undefined those are told whose value has the same origin as that of the first.
     pub fn new(program: &Program, register: RegisterOperand, origins: &[(usize, Origin)]) -> Option<Self> {
         let (_, first) = origins.first()?;
         let alike = origins.iter().filter(|(_, origin)| origin.is_like(first));
         let (lanes, from) = (mask(alike.clone().map(|(lane, _)| *lane)), mask(alike.clone().map(|(_, origin)| origin.lane)));
         let name = name(program, program.function_at(first.place.pc), first.register);
-        let of = if from == lanes { String::new() } else { format!(" of {}", from.in_words()) };
+        let of = if from == lanes { String::new() } else { format!(" of {}", from.describe()) };
         let Some((_, absence)) = first.absent else {
             let why = match first.register == register && from == lanes {
                 true => ", but nothing on their way here has written it".to_string(),
@@ -200,7 +200,7 @@ impl Told {
             false => format!("it was made from {name}{of}, which {shfl} took"),
         };
         let that = if taken.count() == 1 { "that" } else { "those" };
-        let (sources, reason) = (taken.in_words(), absence.why(taken));
+        let (sources, reason) = (taken.describe(), absence.why(taken));
         let why = format!(", and {made} from {sources} though {that} did not take part: {reason}");
         let advice = format!("{}; or use {name} only in lanes whose source takes part", absence.advice(taken));
         Some(Self { origin: first.place, lanes, from, why, advice })

@@ -2,11 +2,11 @@
 
 use super::kinds::only_computes;
 use super::name::name;
-use super::origin::{Origin, Told};
-use crate::check::finding::{Deed, Finding, Side};
+use super::origin::{Origin, Reported};
+use crate::check::finding::{Finding, Side, SideAction};
 use crate::check::init::catalogue::REGISTER_UNINITIALIZED;
+use crate::check::lane_text::lanes_do;
 use crate::check::reporter::Reporter;
-use crate::check::told::lanes_do;
 use crate::machine::Issue;
 use crate::program::operands::{RegisterOperand, Use};
 use crate::program::{ControlOp, Inst, Op, Program, Purpose};
@@ -51,17 +51,17 @@ pub(super) fn report(
     matters: Matters,
     to: &mut Reporter<'_>,
 ) -> bool {
-    let Some(Told { origin, lanes, from, why, advice }) = Told::new(to.program, register, origins) else { return false };
+    let Some(Reported { origin, lanes, from, why, advice }) = Reported::new(to.program, register, origins) else { return false };
     let read = name(to.program, to.program.function_at(issue.place.pc), register);
-    let deed = match matters {
+    let action = match matters {
         Matters::Way => format!("{read} decides which way {}", lanes_do(lanes, "go")),
         Matters::Execution => format!("{read} decides whether {} this", lanes_do(lanes, "execute")),
         Matters::Address => format!("{read} is part of the address that {}", lanes_do(lanes, "access")),
         Matters::Value => format!("{} {read}", lanes_do(lanes, "store")),
         Matters::Operand => format!("{read} says what {} here", lanes_do(lanes, "do")),
     };
-    let side = |place, lanes| Side::new(place, lanes, Deed::Use);
+    let side = |place, lanes| Side::new(place, lanes, SideAction::Use);
     let first = (origin.pc != issue.place.pc).then(|| side(origin, from));
     let second = side(issue.place, lanes);
-    to.report(Finding { first, ..Finding::new(REGISTER_UNINITIALIZED, second, format!("{deed}{why}"), advice) })
+    to.report(Finding { first, ..Finding::new(REGISTER_UNINITIALIZED, second, format!("{action}{why}"), advice) })
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{End, Trials, Tried};
+use super::{End, TrialResult, Trials};
 use crate::launch::Guess;
 
 /// Ways to give the numbers extents, at most.
@@ -76,7 +76,7 @@ fn assigned(way: usize, free: &[usize], extents: &[u64]) -> BTreeMap<usize, (u64
 }
 
 /// How a run used arrays of as many bytes as `bounds` say; `u64::MAX` stands for one that may be of any size.
-fn used(tried: &Tried, bounds: &[u64]) -> Option<Fit> {
+fn used(tried: &TrialResult, bounds: &[u64]) -> Option<Fit> {
     let mut given = tried.reached.iter().zip(bounds).filter(|(_, bound)| **bound < u64::MAX);
     if given.clone().any(|(reached, bound)| reached > bound) {
         return None;
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn an_array_is_used_to_its_end_and_not_beyond() {
-        let tried = |end, reached: &[u64]| Tried { end, ticks: 1, reached: reached.to_vec(), shared: 0, whole_block: true };
+        let tried = |end, reached: &[u64]| TrialResult { end, ticks: 1, reached: reached.to_vec(), shared: 0, whole_block: true };
         let bounds = [16, u64::MAX, 8];
         assert_eq!(used(&tried(End::Done, &[16, 99, 8]), &bounds), Some(Fit::Whole(1)));
         assert_eq!(used(&tried(End::Done, &[12, 99, 8]), &bounds), None);

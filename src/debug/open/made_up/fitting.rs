@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::{End, TICKS_IN_ALL, Trials, in_words, of_shape, with_room};
+use super::{End, TICKS_IN_ALL, Trials, describe, of_shape, with_room};
 use crate::check::faults::MEMORY_OUT_OF_BOUNDS;
 use crate::check::init::catalogue::MEMORY_UNINITIALIZED;
 use crate::check::race::catalogue::{RACE_GLOBAL, RACE_SHARED_RAW, RACE_SHARED_WAR, RACE_SHARED_WAW};
 use crate::check::{Checkers, Checks, Finding};
-use crate::debug::fault::Blame;
+use crate::debug::fault::FaultContext;
 use crate::debug::run::Job;
 use crate::debug::run::RunOptions;
 use crate::isa::Space;
 use crate::launch::Guess;
-use crate::machine::{Account, Coverage, Device, LANES, MemoryLimit, Step, Tick};
+use crate::machine::{Coverage, Device, Instrumentation, LANES, MemoryLimit, Step, Tick};
 use crate::program::Pc;
 
 /// Warp-instructions of one run that checkers watch, for each warp of a block, and of all that try blocks.
@@ -47,7 +47,7 @@ impl Trials<'_> {
             if self.ticks >= TICKS_IN_ALL {
                 break;
             }
-            if let Ok(other) = self.settle(other)
+            if let Ok(other) = self.canonicalize(other)
                 && self.watch(&other).is_some_and(|watched| watched.of_strides.is_none())
             {
                 return other;
@@ -101,9 +101,9 @@ impl Trials<'_> {
         let case = plan.cases.first_mut()?;
         case.buffers.iter_mut().for_each(|buffer| with_room(buffer, self.room()));
         let options = RunOptions { memory_limit: MemoryLimit(u64::MAX), resident: Some(1), ..RunOptions::default() };
-        let blame = Blame { program: self.program, launch: case.launches.first()?, index: 0 };
-        let job = Job { program: self.program, case, options: &options, account: Account::Runs };
-        let mut machine = job.prepare(&blame, Device::new(Arc::clone(self.program)), Tick::START, &mut Vec::new()).ok()?.ok()?;
+        let fault_context = FaultContext { program: self.program, launch: case.launches.first()?, index: 0 };
+        let job = Job { program: self.program, case, options: &options, instrumentation: Instrumentation::Runs };
+        let mut machine = job.prepare(&fault_context, Device::new(Arc::clone(self.program)), Tick::START, &mut Vec::new()).ok()?.ok()?;
         let mut checkers = Checkers::new(self.program, Checks::ALL);
         checkers.begin(0, &machine.launch_start());
         let ticks = TICKS_WATCHED * warps(guess).max(WARPS_MIN);
@@ -115,7 +115,7 @@ impl Trials<'_> {
         checkers.end(&machine.launch_end(), None);
         self.ticks += machine.tick().0;
         let trapped = match &step {
-            Step::Trapped(trap) => Some(blame.trap(trap)).filter(of_shape).map(|fault| in_words(&fault)),
+            Step::Trapped(trap) => Some(fault_context.trap(trap)).filter(of_shape).map(|fault| describe(&fault)),
             _ => None,
         };
         let tally = machine.coverage().map(Coverage::tally);

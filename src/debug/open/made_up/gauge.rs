@@ -1,7 +1,7 @@
 //! What a kernel reaches of its buffers and of shared memory.
 
 use crate::isa::Space;
-use crate::machine::{CopyEvent, CopyStage, Event, EventKind, EventMask, Home, LaneMask, Observer, WgmmaChange, WgmmaEvent};
+use crate::machine::{CopyEvent, CopyStage, Event, EventKind, EventMask, LaneMask, MemoryOwner, Observer, WgmmaChange, WgmmaEvent};
 
 /// Measures what a kernel reaches.
 pub(super) struct Gauge<'a> {
@@ -31,11 +31,11 @@ impl Gauge<'_> {
         self.is_beyond |= self.bounds.get(self.last).is_some_and(|bound| end > *bound);
     }
 
-    fn place(&mut self, home: Home, address: u64, bytes: u64) {
-        match home {
-            Home::Global if bytes > 0 => self.global(address, bytes),
-            Home::Global => {}
-            Home::Block { .. } => self.shared = self.shared.max(address + bytes),
+    fn place(&mut self, owner: MemoryOwner, address: u64, bytes: u64) {
+        match owner {
+            MemoryOwner::Global if bytes > 0 => self.global(address, bytes),
+            MemoryOwner::Global => {}
+            MemoryOwner::Block { .. } => self.shared = self.shared.max(address + bytes),
         }
     }
 
@@ -60,8 +60,8 @@ impl Observer for Gauge<'_> {
         match event {
             Event::Access(access) => self.lanes(access.space, &access.addresses[..], access.lanes, u64::from(access.bytes)),
             Event::Copy(CopyEvent { copy, lanes, stage: CopyStage::Issued, .. }) => {
-                copy.work.reads(*lanes, |place, bytes| self.place(place.home, place.address, bytes));
-                copy.work.writes(*lanes, |place, bytes| self.place(place.home, place.address, bytes));
+                copy.work.reads(*lanes, |place, bytes| self.place(place.owner, place.address, bytes));
+                copy.work.writes(*lanes, |place, bytes| self.place(place.owner, place.address, bytes));
             }
             Event::Mbarrier(object) => self.shared = self.shared.max(u64::from(object.address) + 8),
             Event::Wgmma(WgmmaEvent { change: WgmmaChange::Issued { wgmma, .. }, .. }) => {

@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 use crate::check::Checks;
 use crate::check::faults::{MEMORY_OUT_OF_BOUNDS, UNSUPPORTED};
-use crate::debug::fault::{Blame, Fault};
+use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::run::Job;
 use crate::debug::run::RunOptions;
 use crate::launch::{self, Case, Contents, Guess, Known, MadeUp, Number, Overrides, Plan, PlannedBuffer, Study};
-use crate::machine::{Account, Device, Machine, MemoryLimit, Step, Tick};
+use crate::machine::{Device, Instrumentation, Machine, MemoryLimit, Step, Tick};
 use crate::program::{FuncId, Program, map};
 use gauge::Gauge;
 
@@ -45,7 +45,7 @@ const LEN_MAX: u64 = 1 << 22;
 const UNSEEN: u64 = 4;
 
 /// What a dry run came to.
-struct Tried {
+struct TrialResult {
     end: End,
     ticks: u64,
     /// Bytes of each buffer that the kernel reached.
@@ -70,17 +70,17 @@ pub fn made_up(program: &Arc<Program>, kernel: FuncId, module: &str, known: &Kno
     let mut trials = Trials { program, study: &study, kernel, ticks: 0 };
     let first = trials.with_extents(study.first());
     trials.ticks = 0;
-    let fault = match trials.settle(first.clone()) {
+    let fault = match trials.canonicalize(first.clone()) {
         Ok(guess) => return trials.whole(guess, module),
         Err(fault) => fault,
     };
     // Where no guess fits, one is preferred whose fault a shape of the block does not explain.
     let mut best = first.clone();
-    for guess in study.others(&first, &in_words(&fault)) {
+    for guess in study.others(&first, &describe(&fault)) {
         if trials.ticks >= TICKS_IN_ALL {
             break;
         }
-        match trials.settle(guess.clone()) {
+        match trials.canonicalize(guess.clone()) {
             Ok(guess) => return trials.whole(guess, module),
             Err(other) => {
                 let is_better = best == first && guess.block != first.block && of_shape(&fault) && !of_shape(&other);
@@ -99,7 +99,7 @@ fn of_shape(fault: &Fault) -> bool {
 }
 
 /// `memory.out_of_bounds stops it at gemm.ptx:40`
-fn in_words(fault: &Fault) -> String {
+fn describe(fault: &Fault) -> String {
     let place = fault.site.as_ref().map_or(String::new(), |site| format!(" at {}", site.source.as_deref().unwrap_or(&site.place)));
     format!("{} stops the kernel{place}", fault.id.word())
 }
@@ -140,7 +140,7 @@ impl Trials<'_> {
     }
 
     /// The guess as it is measured, with smaller numbers if the kernel runs long; or what stops the kernel.
-    fn settle(&mut self, mut guess: Guess) -> Result<Guess, Box<Fault>> {
+    fn canonicalize(&mut self, mut guess: Guess) -> Result<Guess, Box<Fault>> {
         loop {
             let Some(tried) = self.run(&guess) else { return Ok(guess) };
             self.ticks += tried.ticks;
@@ -160,7 +160,7 @@ impl Trials<'_> {
     }
 
     /// Whether a block of a kernel of which something is given comes to its end.
-    fn has_end(&self, guess: &Guess, tried: &Tried) -> bool {
+    fn has_end(&self, guess: &Guess, tried: &TrialResult) -> bool {
         let is_given = !self.study.known().params.is_empty();
         let longer = || self.run_within(guess, TICKS_OF_BLOCK, &[]);
         is_given && (tried.whole_block || longer().is_some_and(|tried| matches!(tried.end, End::Done) || tried.whole_block))
@@ -228,12 +228,12 @@ impl Trials<'_> {
     }
 
     /// Runs `guess`; none if it cannot be run at all.
-    fn run(&self, guess: &Guess) -> Option<Tried> {
+    fn run(&self, guess: &Guess) -> Option<TrialResult> {
         self.run_within(guess, TICKS, &[])
     }
 
     /// Runs `guess` for so many warp-instructions at most, and until it reaches a byte beyond the `bounds` of a buffer.
-    fn run_within(&self, guess: &Guess, ticks: u64, bounds: &[u64]) -> Option<Tried> {
+    fn run_within(&self, guess: &Guess, ticks: u64, bounds: &[u64]) -> Option<TrialResult> {
         let (_, mut plan) = self.planned(guess)?;
         let case = plan.cases.first_mut()?;
         case.buffers.iter_mut().for_each(|buffer| with_room(buffer, self.room()));
@@ -241,34 +241,34 @@ impl Trials<'_> {
     }
 
     /// Block after block, so that of a run that is cut off some have come to their ends; all at once where blocks wait for others.
-    fn run_case(&self, case: &Case, ticks: u64, bounds: &[u64]) -> Option<Tried> {
+    fn run_case(&self, case: &Case, ticks: u64, bounds: &[u64]) -> Option<TrialResult> {
         let one_by_one = self.run_resident(case, Some(1), ticks, bounds)?;
-        let stuck = matches!(&one_by_one.end, End::Fault(fault) if fault.site.is_none());
-        if stuck { self.run_resident(case, None, ticks, bounds) } else { Some(one_by_one) }
+        let deadlock = matches!(&one_by_one.end, End::Fault(fault) if fault.site.is_none());
+        if deadlock { self.run_resident(case, None, ticks, bounds) } else { Some(one_by_one) }
     }
 
-    fn run_resident(&self, case: &Case, resident: Option<u32>, ticks: u64, bounds: &[u64]) -> Option<Tried> {
+    fn run_resident(&self, case: &Case, resident: Option<u32>, ticks: u64, bounds: &[u64]) -> Option<TrialResult> {
         let options = RunOptions { checks: Checks::NONE, memory_limit: MemoryLimit(u64::MAX), resident, ..RunOptions::default() };
-        let blame = Blame { program: self.program, launch: case.launches.first()?, index: 0 };
+        let fault_context = FaultContext { program: self.program, launch: case.launches.first()?, index: 0 };
         let mut addresses = Vec::new();
-        let job = Job { program: self.program, case, options: &options, account: Account::Nothing };
+        let job = Job { program: self.program, case, options: &options, instrumentation: Instrumentation::Nothing };
         let device = Device::new(Arc::clone(self.program));
-        let mut machine = match job.prepare(&blame, device, Tick::START, &mut addresses).ok()? {
+        let mut machine = match job.prepare(&fault_context, device, Tick::START, &mut addresses).ok()? {
             Ok(machine) => machine,
             Err(refused) => {
-                return Some(Tried { end: End::Fault(refused.fault), ticks: 0, reached: Vec::new(), shared: 0, whole_block: false });
+                return Some(TrialResult { end: End::Fault(refused.fault), ticks: 0, reached: Vec::new(), shared: 0, whole_block: false });
             }
         };
         let ranges: Vec<(u64, u64)> =
             addresses.iter().zip(&case.buffers).map(|(start, buffer)| (*start, start.saturating_add(buffer.bytes))).collect();
         let mut gauge = Gauge { reached: vec![0; ranges.len()], ranges, bounds, last: 0, shared: 0, is_beyond: false };
-        let end = run(&mut machine, &blame, &mut gauge, ticks);
+        let end = run(&mut machine, &fault_context, &mut gauge, ticks);
         let whole_block = machine.blocks_started() > machine.resident_blocks().count() as u64;
-        Some(Tried { end, ticks: machine.tick().0, reached: gauge.reached, shared: gauge.shared, whole_block })
+        Some(TrialResult { end, ticks: machine.tick().0, reached: gauge.reached, shared: gauge.shared, whole_block })
     }
 
     /// `guess` with as much memory as the kernel reached; of a run that was cut off, with more.
-    fn measured(&self, mut guess: Guess, tried: &Tried, cut_off: bool) -> Guess {
+    fn measured(&self, mut guess: Guess, tried: &TrialResult, cut_off: bool) -> Guess {
         let function = &self.program.functions[self.kernel.index()];
         if self.study.measures_shared() && (!cut_off || tried.whole_block) {
             let fixed = map::SHARED_RESERVED + u64::from(function.shared_bytes);
@@ -347,13 +347,13 @@ fn with_room(buffer: &mut PlannedBuffer, room: u64) {
     buffer.bytes = room.max(buffer.bytes);
 }
 
-fn run(machine: &mut Machine, blame: &Blame<'_>, gauge: &mut Gauge<'_>, ticks: u64) -> End {
+fn run(machine: &mut Machine, fault_context: &FaultContext<'_>, gauge: &mut Gauge<'_>, ticks: u64) -> End {
     let fault = match machine.run(ticks, gauge) {
         Step::Done => return End::Done,
         Step::Budget | Step::Paused | Step::OverLimit(_) => return End::Budget,
-        Step::Trapped(trap) => blame.trap(&trap),
-        Step::Stuck(stuck) => blame.deadlock(&stuck),
-        Step::Livelocked(stuck) => blame.livelock(&stuck),
+        Step::Trapped(trap) => fault_context.trap(&trap),
+        Step::Deadlock(deadlock) => fault_context.deadlock(&deadlock),
+        Step::Livelocked(deadlock) => fault_context.livelock(&deadlock),
     };
     if fault.id == UNSUPPORTED { End::Done } else { End::Fault(Box::new(fault)) }
 }

@@ -10,7 +10,7 @@
 mod recorder;
 mod scale;
 
-use recorder::{Happening, Recorder, Track};
+use recorder::{PipelineEvent, Recorder, Track};
 pub use scale::{Cells, cells};
 
 use crate::debug::names::place::mbarrier;
@@ -116,7 +116,7 @@ pub fn pipeline(session: &Session) -> Result<Pipeline, SceneError> {
 }
 
 /// What a stage was, from the phases of its mbarrier and of the one that says that it was read.
-fn spans(track: &Track, phases: &[Phase], emptied: Option<&[Phase]>, now: Tick, is_stuck: bool) -> Stage {
+fn spans(track: &Track, phases: &[Phase], emptied: Option<&[Phase]>, now: Tick, is_deadlocked: bool) -> Stage {
     let mut spans: Vec<StageSpan> = Vec::new();
     let mut add = |state, from: Tick, until: Tick| {
         if from < until {
@@ -125,9 +125,9 @@ fn spans(track: &Track, phases: &[Phase], emptied: Option<&[Phase]>, now: Tick, 
     };
     let begins = |from: usize| {
         let mut later = track.events.iter().enumerate().skip(from);
-        later.find_map(|(at, event)| if let Happening::Begins(time) = event { Some((at, *time)) } else { None })
+        later.find_map(|(at, event)| if let PipelineEvent::Begins(time) = event { Some((at, *time)) } else { None })
     };
-    let end_of = |phase: &Phase| track.events.iter().position(|event| *event == Happening::Ends(phase.number));
+    let end_of = |phase: &Phase| track.events.iter().position(|event| *event == PipelineEvent::Ends(phase.number));
     let ends: Vec<(&Phase, usize)> = phases.iter().filter_map(|phase| Some((phase, end_of(phase)?))).collect();
     // Of the first phase that is remembered, what happened before may belong to one that is not.
     let mut next = match ends.first() {
@@ -143,7 +143,7 @@ fn spans(track: &Track, phases: &[Phase], emptied: Option<&[Phase]>, now: Tick, 
         let refilled = begins(next).map_or(now, |(_, time)| time).max(phase.ended);
         let parity = (phase.number & 1) as u32;
         let passed = track.events.get(next..limit).unwrap_or_default().iter().find_map(|event| match event {
-            Happening::Passed(time, of) if *of == parity => Some(*time),
+            PipelineEvent::Passed(time, of) if *of == parity => Some(*time),
             _ => None,
         });
         let read = passed.unwrap_or(refilled).clamp(phase.ended, refilled);
@@ -157,5 +157,5 @@ fn spans(track: &Track, phases: &[Phase], emptied: Option<&[Phase]>, now: Tick, 
     if let Some((_, begin)) = filling {
         add(StageState::Fill, begin, now);
     }
-    Stage { name: String::new(), empty: None, spans, never_full: is_stuck && filling.is_some() }
+    Stage { name: String::new(), empty: None, spans, never_full: is_deadlocked && filling.is_some() }
 }

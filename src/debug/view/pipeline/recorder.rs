@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::machine::{
-    Contribution, CopyEvent, CopyStage, Ends, Event, EventKind, EventMask, Home, MbarrierChange, MbarrierEvent, Observer, Tick, Work,
+    Contribution, CopyCompletion, CopyEvent, CopyKind, CopyStage, Event, EventKind, EventMask, MbarrierChange, MbarrierEvent, MemoryOwner,
+    Observer, Tick,
 };
 
 /// Something that happened to a barrier object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Happening {
+pub enum PipelineEvent {
     /// At this time bytes are expected, or a copy that will complete on it is issued.
     Begins(Tick),
     /// The phase with this number has ended.
@@ -21,7 +22,7 @@ pub enum Happening {
 #[derive(Clone, Debug, Default)]
 pub struct Track {
     /// In order.
-    pub events: Vec<Happening>,
+    pub events: Vec<PipelineEvent>,
     /// Whether copies complete on it.
     pub is_filled: bool,
 }
@@ -42,7 +43,7 @@ impl Recorder {
         Self { block, tracks: BTreeMap::new(), begun: BTreeMap::new() }
     }
 
-    fn note(&mut self, address: u32, what: Happening) {
+    fn note(&mut self, address: u32, what: PipelineEvent) {
         self.tracks.entry(address).or_default().events.push(what);
     }
 }
@@ -66,12 +67,14 @@ impl Recorder {
     fn copy(&mut self, event: &CopyEvent<'_>) {
         let (copy, own) = (event.copy, event.copy.issued.block == self.block);
         match (copy.ends, &copy.work, event.stage) {
-            (Ends::Group { bulk: false, .. }, Work::Lanes(_), CopyStage::Issued) if own => {
+            (CopyCompletion::Group { bulk: false, .. }, CopyKind::Lanes(_), CopyStage::Issued) if own => {
                 self.begun.entry(copy.issued.warp).or_insert(event.tick);
             }
-            (Ends::Mbarrier { home: Home::Block { index, .. }, address, .. }, work, CopyStage::Issued) if index == self.block => {
-                let begun = if own && matches!(work, Work::Arrival) { self.begun.remove(&copy.issued.warp) } else { None };
-                self.note(address, Happening::Begins(begun.unwrap_or(event.tick)));
+            (CopyCompletion::Mbarrier { owner: MemoryOwner::Block { index, .. }, address, .. }, work, CopyStage::Issued)
+                if index == self.block =>
+            {
+                let begun = if own && matches!(work, CopyKind::Arrival) { self.begun.remove(&copy.issued.warp) } else { None };
+                self.note(address, PipelineEvent::Begins(begun.unwrap_or(event.tick)));
                 self.tracks.entry(address).or_default().is_filled = true;
             }
             _ => {}
@@ -85,9 +88,9 @@ impl Recorder {
             MbarrierChange::Made(_) => {
                 self.tracks.insert(address, Track::default());
             }
-            MbarrierChange::Contributed(Contribution::Expected(_)) => self.note(address, Happening::Begins(time)),
-            MbarrierChange::Ended(number) => self.note(address, Happening::Ends(number)),
-            MbarrierChange::Asked { parity, ended: true } => self.note(address, Happening::Passed(time, parity)),
+            MbarrierChange::Contributed(Contribution::Expected(_)) => self.note(address, PipelineEvent::Begins(time)),
+            MbarrierChange::Ended(number) => self.note(address, PipelineEvent::Ends(number)),
+            MbarrierChange::Asked { parity, ended: true } => self.note(address, PipelineEvent::Passed(time, parity)),
             MbarrierChange::Contributed(_) | MbarrierChange::Asked { ended: false, .. } | MbarrierChange::Invalidated => {}
         }
     }

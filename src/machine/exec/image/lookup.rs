@@ -23,7 +23,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         group: &Group,
         active: LaneMask,
     ) -> Result<(), Box<Trap>> {
-        let linked = self.linked;
+        let prepared = self.prepared;
         let images = self.images(access.image, ImageKind::Texture, group, active)?;
         let samplers = match access.sampler {
             Some(handle) => Some(self.images(handle, ImageKind::Sampler, group, active)?),
@@ -32,8 +32,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let mut results: Results = SmallVec::from_elem([0; 32], 4);
         let mut addresses: SmallVec<[(u64, usize); 64]> = SmallVec::new();
         for lane in active.iter() {
-            let Some(texture) = images[lane].and_then(|index| texture_of(&linked.config.images[index])) else { continue };
-            let named = samplers.as_ref().and_then(|samplers| samplers[lane]).and_then(|index| sampler_of(&linked.config.images[index]));
+            let Some(texture) = images[lane].and_then(|index| texture_of(&prepared.config.images[index])) else { continue };
+            let named = samplers.as_ref().and_then(|samplers| samplers[lane]).and_then(|index| sampler_of(&prepared.config.images[index]));
             let place = self.place_of(access, lane, group);
             let lookup =
                 Lookup { texture, sampler: named.unwrap_or(&texture.sampler), geometry: access.geometry, place: &place, float, gather };
@@ -44,7 +44,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             for (result, word) in results.iter_mut().zip(components) {
                 result[lane] = u64::from(word);
             }
-            if let Some(texture) = images[lane].and_then(|index| linked.config.images[index].texels()) {
+            if let Some(texture) = images[lane].and_then(|index| prepared.config.images[index].texels()) {
                 self.report_texels(&addresses, texture.texel_bytes(), AccessKind::Read);
             }
             addresses.clear();

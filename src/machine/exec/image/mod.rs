@@ -41,7 +41,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn images(&mut self, handle: Handle, kind: ImageKind, group: &Group, active: LaneMask) -> Result<PerLane<Option<usize>>, Box<Trap>> {
         let handles = self.handles(handle, group, active);
         let mut found = [None; 32];
-        let images = &self.linked.config.images;
+        let images = &self.prepared.config.images;
         for lane in active.iter() {
             let index = images.binary_search_by_key(&handles[lane], |image| image.handle).ok();
             found[lane] = index.filter(|index| images[*index].kind() == kind);
@@ -56,14 +56,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         match handle {
             Handle::Value(source) => *self.lanes(group, active).get64(source),
             Handle::Param(offset) => {
-                let params = self.linked.config.params.get(offset as usize..).and_then(|rest| rest.first_chunk());
+                let params = self.prepared.config.params.get(offset as usize..).and_then(|rest| rest.first_chunk());
                 [params.map_or(0, |bytes| u64::from_le_bytes(*bytes)); 32]
             }
         }
     }
 
     fn wrong_handle(&self, handles: PerLane<u64>, kind: ImageKind, active: LaneMask) -> Box<Trap> {
-        let images = &self.linked.config.images;
+        let images = &self.prepared.config.images;
         let wrong = |lane: usize| find(images, handles[lane]).is_none_or(|image| image.kind() != kind);
         let lanes: LaneMask = active.filter(wrong);
         let handle = handles[lanes.first()];
@@ -93,9 +93,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let (how, proxy) = self.semantics();
             for (address, lane) in accesses {
                 let (lanes, addresses) = (LaneMask::of(*lane), &[*address; 32]);
-                let (space, home) = (Space::Global, (self.slot, self.rank));
+                let (space, owner) = (Space::Global, (self.slot, self.rank));
                 let (place, by, bytes) = (self.place, self.block_id(), bytes as u32);
-                self.tell(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, home, addresses, bytes }));
+                self.tell(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, owner, addresses, bytes }));
             }
         }
     }

@@ -19,7 +19,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         group: &Group,
         active: LaneMask,
     ) -> Result<(), Box<Trap>> {
-        let images = &self.linked.config.images;
+        let images = &self.prepared.config.images;
         let handles = self.handles(access.image, group, active);
         let mut results: Results = SmallVec::from_elem([0; 32], 1);
         for lane in active.iter() {

@@ -14,14 +14,14 @@ use crate::program::{ImageAccess, ImageFn, Texels};
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// `suld`, `sust` and `sured`. Nothing is done if a lane is out of bounds and must not be.
     pub(super) fn surface(&mut self, access: &ImageAccess, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
-        let linked = self.linked;
+        let prepared = self.prepared;
         let images = self.images(access.image, ImageKind::Surface, group, active)?;
         let mut spots: PerLane<Option<u64>> = [None; 32];
         for lane in active.iter() {
-            let Some(texels) = images[lane].and_then(|index| linked.config.images[index].texels()) else { continue };
+            let Some(texels) = images[lane].and_then(|index| prepared.config.images[index].texels()) else { continue };
             let place = self.place_of(access, lane, group);
-            let reach = Reach::new(access, texels);
-            spots[lane] = match (reach.spot(access, texels, &place), reach.bounds) {
+            let view = SurfaceReach::new(access, texels);
+            spots[lane] = match (view.spot(access, texels, &place), view.bounds) {
                 (Err(message), SurfaceBounds::Trap) => return Err(self.trap(TrapKind::OutOfBounds, LaneMask::of(lane), &message)),
                 (spot, _) => spot.unwrap_or(None),
             };
@@ -36,7 +36,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             .collect();
         let mut results: Results = SmallVec::from_elem([0; 32], access.dests.len());
         for lane in active.iter() {
-            let (Some(address), Some(texels)) = (spots[lane], images[lane].and_then(|index| linked.config.images[index].texels())) else {
+            let (Some(address), Some(texels)) = (spots[lane], images[lane].and_then(|index| prepared.config.images[index].texels())) else {
                 continue;
             };
             let operands: SmallVec<[u64; 4]> = values.iter().map(|value| value[lane]).collect();
@@ -59,7 +59,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             | ImageFn::Query(..)
             | ImageFn::IsHandle(_) => AccessKind::Write,
         };
-        self.report_texels(&[spot], Reach::new(access, texels).bytes, kind);
+        self.report_texels(&[spot], SurfaceReach::new(access, texels).bytes, kind);
         let Some(allocation) = self.global.find_mut(address) else { return };
         let offset = address - allocation.base;
         match access.f {
@@ -98,7 +98,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 }
 
 /// What a surface instruction touches.
-struct Reach {
+struct SurfaceReach {
     /// Bytes.
     bytes: u64,
     /// Bytes of a step along x.
@@ -106,7 +106,7 @@ struct Reach {
     bounds: SurfaceBounds,
 }
 
-impl Reach {
+impl SurfaceReach {
     fn new(access: &ImageAccess, texels: &Texels) -> Self {
         let texel = texels.texel_bytes();
         match access.f {

@@ -15,7 +15,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let program = self.program;
         let dests = &*program.dests[op.registers];
         let per_register = elements.len() / dests.len().max(1);
-        let bits = op.fragment.in_words().ty.bits();
+        let bits = op.fragment.describe().ty.bits();
         for (register, elements) in dests.iter().zip(elements.chunks(per_register.max(1))) {
             let mut words = [0u64; LANES];
             for (part, pieces) in elements.iter().enumerate() {
@@ -33,7 +33,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let program = self.program;
         let sources = &*program.sources[op.registers];
         let per_register = elements.len() / sources.len().max(1);
-        let bits = op.fragment.in_words().ty.bits();
+        let bits = op.fragment.describe().ty.bits();
         for (register, elements) in sources.iter().zip(elements.chunks(per_register.max(1))) {
             let lanes = self.lanes(group, LaneMask::ALL);
             let words = if bits == 64 { *lanes.get64(*register) } else { lanes.get32(*register).map(u64::from) };
@@ -76,7 +76,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Where each element of the lanes' fragments is in memory. Elements of less than a byte are accessed in words.
     fn element_pieces(&mut self, op: &FragmentAccess, write: bool, group: &Group) -> Result<Vec<Vec<Piece>>, Box<Trap>> {
-        let fragment = op.fragment.in_words();
+        let fragment = op.fragment.describe();
         let Some(layout) = Layout::of(&fragment) else { return Ok(Vec::new()) };
         let bytes = fragment.ty.bytes();
         let start = self.common_start(op, group, bytes)?;

@@ -11,8 +11,8 @@ use crate::program::{Dst, MatrixId, MatrixMultiply, Src};
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// D = A * B + C.
     pub(super) fn multiply(&mut self, id: MatrixId, op: &MatrixMultiply, group: &Group) {
-        let (linked, program) = (self.linked, self.program);
-        let tables = linked.matrices.get(id);
+        let (prepared, program) = (self.prepared, self.program);
+        let tables = prepared.matrices.get(id);
         let [a, b, c] = [op.a, op.b, op.c].map(|list| &*program.sources[list]);
         let dests = &*program.dests[op.d];
         let mut lanes = self.lanes(group, LaneMask::ALL);
@@ -27,7 +27,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     let sparsity = Sparsity::new(op.kind.shape, op.kind.types[1]);
                     kept_rows(sparsity, (lanes.get32(metadata), selector), product, &mut b)
                 });
-                let d = product_of_tiles(linked.simd, product, tables, [&a, &b, &c], kept.as_deref());
+                let d = product_of_tiles(prepared.simd, product, tables, [&a, &b, &c], kept.as_deref());
                 scatter(&mut lanes, dests, &tables.d, &d);
             }
         }

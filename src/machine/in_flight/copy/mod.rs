@@ -8,6 +8,6 @@
 //! | --- | --- | --- | --- |
 //! | at the latest | when its lane waits for its group | the same | when nobody can run but somebody waits for the mbarrier |
 
-pub(in crate::machine) mod reach;
 mod tensor;
 mod transfer;
+pub(in crate::machine) mod view;

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::machine::in_flight::copy::reach::Reach;
+use crate::machine::in_flight::copy::view::MemoryView;
 use crate::machine::in_flight::tensor::{Direction, Piece, UNIT};
-use crate::machine::state::in_flight::copy::{Destination, Home, POISON};
+use crate::machine::state::in_flight::copy::{Destination, MemoryOwner, POISON};
 use crate::machine::state::read_modify_write;
 use crate::num::convert;
 
@@ -25,12 +25,12 @@ impl BoxCopy {
     }
 
     fn in_shared(&self, piece: &Piece) -> Destination {
-        Destination { home: self.home, address: piece.shared }
+        Destination { owner: self.owner, address: piece.shared }
     }
 
     /// Where a piece lies in global memory; nowhere if it is outside the tensor.
     fn in_global(piece: &Piece) -> Option<Destination> {
-        piece.global.map(|address| Destination { home: Home::Global, address })
+        piece.global.map(|address| Destination { owner: MemoryOwner::Global, address })
     }
 
     /// Shows `visit` the ranges that it will write: where, and how many bytes.
@@ -50,32 +50,32 @@ impl BoxCopy {
     }
 
     /// Makes the box read as poison, if it will be replaced.
-    pub fn poison(&self, reach: &mut Reach<'_>) {
+    pub fn poison(&self, view: &mut MemoryView<'_>) {
         if self.is_load() {
-            self.change_shared(reach, |_, bytes| bytes.fill(POISON));
+            self.change_shared(view, |_, bytes| bytes.fill(POISON));
         } else if self.replaces() {
             self.shape.runs(|run| {
                 let poison = Bytes::from_elem(POISON, run.bytes as usize);
-                Self::in_global(&run).into_iter().for_each(|to| reach.write(to.home, to.address, &poison));
+                Self::in_global(&run).into_iter().for_each(|to| view.write(to.owner, to.address, &poison));
             });
         }
     }
 
     /// Reads the source, so that it may be overwritten.
-    pub fn take(&mut self, reach: &mut Reach<'_>) {
+    pub fn take(&mut self, view: &mut MemoryView<'_>) {
         if self.taken.is_none() {
-            self.taken = Some(self.source(reach));
+            self.taken = Some(self.source(view));
         }
     }
 
     /// The source's bytes, run after run.
-    fn source(&self, reach: &mut Reach<'_>) -> Box<[u8]> {
+    fn source(&self, view: &mut MemoryView<'_>) -> Box<[u8]> {
         let mut all = Vec::new();
         if self.is_load() {
             self.shape.runs(|run| {
                 let mut bytes = Bytes::from_elem(0, run.bytes as usize);
                 match run.global {
-                    Some(address) => reach.read(Home::Global, address, &mut bytes),
+                    Some(address) => view.read(MemoryOwner::Global, address, &mut bytes),
                     None => bytes.iter_mut().zip(self.shape.fill().iter().cycle()).for_each(|(byte, fill)| *byte = *fill),
                 }
                 if run.global.is_some() && self.shape.element().is_tf32() {
@@ -85,18 +85,18 @@ impl BoxCopy {
             });
         } else {
             let mut image = vec![0; self.shape.shared_bytes() as usize];
-            reach.read(self.home, self.shape.shared_start(), &mut image);
+            view.read(self.owner, self.shape.shared_start(), &mut image);
             self.units(|range| all.extend_from_slice(image.get(range).unwrap_or(&[])));
         }
         all.into_boxed_slice()
     }
 
     /// Moves all bytes.
-    pub fn move_bytes(&self, reach: &mut Reach<'_>) {
-        let read = self.taken.is_none().then(|| self.source(reach));
+    pub fn move_bytes(&self, view: &mut MemoryView<'_>) {
+        let read = self.taken.is_none().then(|| self.source(view));
         let Some(source) = self.taken.as_ref().or(read.as_ref()) else { return };
         if self.is_load() {
-            self.change_shared(reach, |done, bytes| {
+            self.change_shared(view, |done, bytes| {
                 if let Some(source) = source.get(done..done + bytes.len()) {
                     bytes.copy_from_slice(source);
                 }
@@ -107,16 +107,16 @@ impl BoxCopy {
         self.shape.runs(|run| {
             let end = done + run.bytes as usize;
             if let (Some(to), Some(bytes)) = (Self::in_global(&run), source.get(done..end)) {
-                self.deliver(to, bytes, reach);
+                self.deliver(to, bytes, view);
             }
             done = end;
         });
     }
 
     /// Lets `change` at the bytes of each unit of the box in shared memory, which are read and written as a whole.
-    fn change_shared(&self, reach: &mut Reach<'_>, mut change: impl FnMut(usize, &mut [u8])) {
+    fn change_shared(&self, view: &mut MemoryView<'_>, mut change: impl FnMut(usize, &mut [u8])) {
         let mut image = vec![0; self.shape.shared_bytes() as usize];
-        reach.read(self.home, self.shape.shared_start(), &mut image);
+        view.read(self.owner, self.shape.shared_start(), &mut image);
         let mut done = 0;
         self.units(|range| {
             let bytes = range.len();
@@ -125,7 +125,7 @@ impl BoxCopy {
             }
             done += bytes;
         });
-        reach.write(self.home, self.shape.shared_start(), &image);
+        view.write(self.owner, self.shape.shared_start(), &image);
     }
 
     /// Shows `visit` the bytes of shared memory that go together, from the start of the box, in the order of its runs.
@@ -144,19 +144,19 @@ impl BoxCopy {
     }
 
     /// Writes `bytes`, or combines them with what is there.
-    fn deliver(&self, to: Destination, bytes: &[u8], reach: &mut Reach<'_>) {
-        let Direction::Reduce(f) = self.shape.direction() else { return reach.write(to.home, to.address, bytes) };
+    fn deliver(&self, to: Destination, bytes: &[u8], view: &mut MemoryView<'_>) {
+        let Direction::Reduce(f) = self.shape.direction() else { return view.write(to.owner, to.address, bytes) };
         let mut now = Bytes::from_elem(0, bytes.len());
-        reach.read(to.home, to.address, &mut now);
+        view.read(to.owner, to.address, &mut now);
         read_modify_write::of_tensor(f, self.shape.element(), &mut now, bytes);
-        reach.write(to.home, to.address, &now);
+        view.write(to.owner, to.address, &now);
     }
 
     /// Of the `bytes` it brings to the barrier object at `address` of the block in `slot`, those that end the phase; `None` if all or none
     /// do. The hardware reports row after row, so a phase that expects less than the box ends midway, if that is whole rows; and the next
     /// phase gets the rest.
-    pub fn bytes_that_end_the_phase(&self, bytes: u32, slot: u32, address: u32, reach: &mut Reach<'_>) -> Option<u32> {
-        let barrier = reach.shared(slot)?.mbarrier(address).ok()?;
+    pub fn bytes_that_end_the_phase(&self, bytes: u32, slot: u32, address: u32, view: &mut MemoryView<'_>) -> Option<u32> {
+        let barrier = view.shared(slot)?.mbarrier(address).ok()?;
         let missing = u32::try_from(barrier.bytes).ok()?;
         let is_rows = u64::from(missing).is_multiple_of(self.shape.row_bytes().max(1));
         (barrier.pending == 0 && missing > 0 && missing < bytes && is_rows).then_some(missing)

@@ -5,8 +5,8 @@ use super::tiles;
 use crate::isa::{ScalarType, Sparsity};
 use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::lanes::{LANES, PerLane};
-use crate::machine::state::linked::{Constants, Linked};
 use crate::machine::state::memory::Pages;
+use crate::machine::state::prepared::{Constants, PreparedLaunch};
 use crate::machine::state::registers::{FrameBase, Registers};
 use crate::machine::state::tables::matrix::{ElementTable, kept_rows};
 use crate::num::matrix::{Operands, multiply};
@@ -17,7 +17,7 @@ pub struct Sources<'a> {
     /// The program.
     pub program: &'a Program,
     /// What was worked out for the launch.
-    pub linked: &'a Linked,
+    pub prepared: &'a PreparedLaunch,
     /// The program's constants, as the block sees them.
     pub constants: &'a Constants,
     /// The block's shared memory.
@@ -26,7 +26,7 @@ pub struct Sources<'a> {
 
 /// The new values of the accumulators of `wgmma`, which hold `held`.
 pub fn results(wgmma: &Wgmma, held: &[&PerLane<u32>], registers: &Registers, sources: &Sources<'_>) -> Vec<PerLane<u32>> {
-    let (op, table) = (&sources.program.wgmmas[wgmma.op], sources.linked.wgmmas.get(wgmma.op));
+    let (op, table) = (&sources.program.wgmmas[wgmma.op], sources.prepared.wgmmas.get(wgmma.op));
     let (product, [_, a_type, b_type]) = (&table.product, op.types);
     let mut a = match (&op.a, wgmma.a) {
         (WgmmaA::Shared(..), Some(tile)) => tiles::by_index(tile, a_type.bits(), sources.shared),
@@ -44,7 +44,7 @@ pub fn results(wgmma: &Wgmma, held: &[&PerLane<u32>], registers: &Registers, sou
         let sparsity = Sparsity::new(op.shape, a_type);
         kept_rows(sparsity, (&wgmma.metadata, selector), product, &mut b)
     });
-    let d = multiply(sources.linked.simd, product, Operands { a: &a, b: &b, c: &c, kept: kept.as_deref() });
+    let d = multiply(sources.prepared.simd, product, Operands { a: &a, b: &b, c: &c, kept: kept.as_deref() });
     scatter(&d, held.len(), &table.d)
 }
 

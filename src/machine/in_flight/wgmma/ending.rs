@@ -6,7 +6,7 @@ use super::end_next;
 use crate::machine::event::{Event, EventKind, Observer, WgmmaChange, WgmmaEvent};
 use crate::machine::in_flight::wgmma::compute::Sources;
 use crate::machine::state::block::Block;
-use crate::machine::state::in_flight::flight::WaitOf;
+use crate::machine::state::in_flight::queue::WaitOf;
 use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::place::BlockId;
@@ -31,8 +31,8 @@ impl Machine {
         let warp = Arc::make_mut(block.warps.get_mut(number as usize)?);
         let sources = Sources {
             program: &self.device.program,
-            linked: &self.linked,
-            constants: self.linked.constants.get(rank)?,
+            prepared: &self.prepared,
+            constants: self.prepared.constants.get(rank)?,
             shared: &block.shared.pages,
         };
         let by = BlockId { number: block.number, slot: slot as u32 };

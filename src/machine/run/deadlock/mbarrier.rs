@@ -43,7 +43,7 @@ fn activity(machine: &Machine, place: &Place) -> Activity {
         | GroupState::AtWgmmas
         | GroupState::AtWarpgroup
         | GroupState::AtWarpSync { .. }
-        | GroupState::AtMeeting
+        | GroupState::AtReconvergence
         | GroupState::AwaitsTurn => Activity::At(group.pc),
     }
 }

@@ -11,7 +11,7 @@ use crate::machine::state::in_flight::warpgroup::WARPS;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::place::Place;
-use crate::machine::state::trap::{Stuck, Waiter};
+use crate::machine::state::trap::{Deadlock, Waiter};
 use crate::machine::state::wait_reason::{WaitReason, WarpLanes};
 use crate::machine::state::warp::{GroupState, LaneGroup, Warp};
 
@@ -19,9 +19,9 @@ use crate::machine::state::warp::{GroupState, LaneGroup, Warp};
 const WAITERS: usize = 64;
 
 /// Describes a machine on which no group is ready though threads are left.
-pub(in crate::machine) fn explain(machine: &Machine) -> Stuck {
+pub(in crate::machine) fn explain(machine: &Machine) -> Deadlock {
     let waiters = machine.resident_blocks().flat_map(|block| waiters_of(machine, block)).take(WAITERS).collect();
-    Stuck { tick: machine.tick(), waiters, unstarted: machine.linked.blocks - machine.started }
+    Deadlock { tick: machine.tick(), waiters, unstarted: machine.prepared.blocks - machine.started }
 }
 
 fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item = Waiter> + 'a {
@@ -42,7 +42,7 @@ fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> W
         GroupState::AtWgmmas => WaitReason::Wgmmas,
         GroupState::AtWarpgroup => warpgroup_reason(machine, block, warp),
         GroupState::AtCluster { .. } => cluster_reason(machine, block),
-        GroupState::AtMeeting => WaitReason::Meeting(warp.holding(group)),
+        GroupState::AtReconvergence => WaitReason::Reconvergence(warp.holding(group)),
         GroupState::AwaitsTurn => WaitReason::Turn(warp.holding(group)),
         GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {
             let missing = members & !group.mask;
@@ -55,7 +55,7 @@ fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> W
 /// Which other side of a branch keeps `group` from running, if one does.
 pub fn held(warp: &Warp, group: &LaneGroup) -> Option<WaitReason> {
     match group.state {
-        GroupState::AtMeeting => Some(WaitReason::Meeting(warp.holding(group))),
+        GroupState::AtReconvergence => Some(WaitReason::Reconvergence(warp.holding(group))),
         GroupState::AwaitsTurn => Some(WaitReason::Turn(warp.holding(group))),
         GroupState::Ready
         | GroupState::AtBarrier { .. }

@@ -13,7 +13,7 @@ pub const POISON: u8 = 0xff;
 
 /// What says that a copy has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ends {
+pub enum CopyCompletion {
     /// A group of its lanes, by number: of `cp.async.bulk`, or of `cp.async`.
     Group {
         /// Of `cp.async.bulk`.
@@ -24,7 +24,7 @@ pub enum Ends {
     /// The bytes it brings to the barrier object at `address` of the block's shared memory.
     Mbarrier {
         /// The block.
-        home: Home,
+        owner: MemoryOwner,
         /// Where the object is.
         address: u32,
         /// Bytes it brings.
@@ -44,9 +44,9 @@ pub struct AsyncCopy {
     /// The lanes that issued it and whose bytes are still in flight.
     pub lanes: LaneMask,
     /// What it moves.
-    pub work: Work,
+    pub work: CopyKind,
     /// What will say that it has ended.
-    pub ends: Ends,
+    pub ends: CopyCompletion,
     /// Whether its source has been read.
     pub read: bool,
 }
@@ -63,14 +63,14 @@ impl Hash for AsyncCopy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Destination {
     /// Whose memory.
-    pub home: Home,
+    pub owner: MemoryOwner,
     /// Address of the first byte.
     pub address: u64,
 }
 
 /// What a copy moves.
 #[derive(Clone, Debug)]
-pub enum Work {
+pub enum CopyKind {
     /// `cp.async`: from global memory to the shared memory of the block `to`, by lane.
     Lanes(Box<LaneCopies>),
     /// `cp.async.bulk` and `cp.reduce.async.bulk`.
@@ -111,70 +111,70 @@ pub struct LaneCopies {
     /// Destination of each lane, in the shared memory of the block.
     pub to: PerLane<u32>,
     /// The block.
-    pub home: Home,
+    pub owner: MemoryOwner,
     /// Bytes of a lane.
     pub bytes: u32,
     /// Bytes that each lane reads; zeros stand for the others.
     pub kept: PerLane<u8>,
 }
 
-impl Work {
+impl CopyKind {
     /// Whose shared memory it reads or writes.
-    pub fn homes(&self) -> impl Iterator<Item = Home> {
-        let homes = match self {
-            Work::Lanes(copies) => [copies.home, Home::Global],
-            Work::Block { from, to, .. } => [from.home, to.home],
-            Work::Box(copy) => [copy.home, Home::Global],
-            Work::Store { to, .. } => [to.home, Home::Global],
-            Work::Arrival => [Home::Global; 2],
+    pub fn owners(&self) -> impl Iterator<Item = MemoryOwner> {
+        let owners = match self {
+            CopyKind::Lanes(copies) => [copies.owner, MemoryOwner::Global],
+            CopyKind::Block { from, to, .. } => [from.owner, to.owner],
+            CopyKind::Box(copy) => [copy.owner, MemoryOwner::Global],
+            CopyKind::Store { to, .. } => [to.owner, MemoryOwner::Global],
+            CopyKind::Arrival => [MemoryOwner::Global; 2],
         };
-        homes.into_iter()
+        owners.into_iter()
     }
 
     /// Shows `visit` the ranges that it will write for `lanes`: where, and how many bytes.
     pub fn writes(&self, lanes: LaneMask, mut visit: impl FnMut(Destination, u64)) {
         match self {
-            Work::Lanes(copies) => {
+            CopyKind::Lanes(copies) => {
                 for lane in lanes.iter() {
-                    visit(Destination { home: copies.home, address: u64::from(copies.to[lane]) }, u64::from(copies.bytes));
+                    visit(Destination { owner: copies.owner, address: u64::from(copies.to[lane]) }, u64::from(copies.bytes));
                 }
             }
-            Work::Block { to, bytes, .. } => visit(*to, u64::from(*bytes)),
-            Work::Box(copy) => copy.writes(visit),
-            Work::Store { to, bytes, .. } => visit(*to, bytes.len() as u64),
-            Work::Arrival => {}
+            CopyKind::Block { to, bytes, .. } => visit(*to, u64::from(*bytes)),
+            CopyKind::Box(copy) => copy.writes(visit),
+            CopyKind::Store { to, bytes, .. } => visit(*to, bytes.len() as u64),
+            CopyKind::Arrival => {}
         }
     }
 
     /// Shows `visit` the ranges that it reads for `lanes`: where, and how many bytes.
     pub fn reads(&self, lanes: LaneMask, mut visit: impl FnMut(Destination, u64)) {
         match self {
-            Work::Lanes(copies) => {
+            CopyKind::Lanes(copies) => {
                 for lane in lanes.iter() {
-                    visit(Destination { home: Home::Global, address: copies.from[lane] }, u64::from(copies.kept[lane]));
+                    visit(Destination { owner: MemoryOwner::Global, address: copies.from[lane] }, u64::from(copies.kept[lane]));
                 }
             }
-            Work::Block { from, bytes, .. } => visit(*from, u64::from(*bytes)),
-            Work::Box(copy) => copy.reads(visit),
-            Work::Store { .. } | Work::Arrival => {}
+            CopyKind::Block { from, bytes, .. } => visit(*from, u64::from(*bytes)),
+            CopyKind::Box(copy) => copy.reads(visit),
+            CopyKind::Store { .. } | CopyKind::Arrival => {}
         }
     }
 
     /// Whether it replaces what was at its destination, and does not combine with it.
     pub(in crate::machine) fn replaces(&self) -> bool {
         match self {
-            Work::Lanes(_) => true,
-            Work::Block { reduction, mask, .. } => reduction.is_none() && *mask == u16::MAX,
-            Work::Box(copy) => copy.replaces(),
-            Work::Store { reduction, .. } => reduction.is_none(),
-            Work::Arrival => false,
+            CopyKind::Lanes(_) => true,
+            CopyKind::Block { reduction, mask, .. } => reduction.is_none() && *mask == u16::MAX,
+            CopyKind::Box(copy) => copy.replaces(),
+            CopyKind::Store { reduction, .. } => reduction.is_none(),
+            CopyKind::Arrival => false,
         }
     }
 }
 
 /// Whose memory an address is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Home {
+pub enum MemoryOwner {
     /// Global memory.
     Global,
     /// The shared memory of a block.
@@ -192,7 +192,7 @@ pub struct BoxCopy {
     /// The box.
     pub shape: TensorBox,
     /// The block.
-    pub home: Home,
+    pub owner: MemoryOwner,
     /// The source's bytes, run after run, once they have been read.
     pub taken: Option<Box<[u8]>>,
 }

@@ -1,7 +1,7 @@
 //! The one table of asynchronous operations in flight, whatever engine does them.
 
 pub(in crate::machine) mod copy;
-pub(in crate::machine) mod flight;
+pub(in crate::machine) mod queue;
 pub(in crate::machine) mod warpgroup;
 pub(in crate::machine) mod wgmma;
 
@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use triomphe::Arc;
 
 use crate::machine::state::lanes::LaneMask;
-use copy::{AsyncCopy, Ends, Home};
+use copy::{AsyncCopy, CopyCompletion, MemoryOwner};
 use wgmma::Wgmma;
 
 /// The warp that issued an operation, and its number: block in order of launch, warp, number.
@@ -142,8 +142,8 @@ impl InFlight {
     /// The copies that will bring something to the barrier object at `address` of the block in `slot`, in order of issue.
     pub fn to_mbarrier(&self, slot: u32, address: u32) -> Vec<Arc<AsyncCopy>> {
         let brings = |copy: &&Arc<AsyncCopy>| match copy.ends {
-            Ends::Mbarrier { home: Home::Block { slot: at, .. }, address: to, .. } => (at, to) == (slot, address),
-            Ends::Group { .. } | Ends::Mbarrier { .. } => false,
+            CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot: at, .. }, address: to, .. } => (at, to) == (slot, address),
+            CopyCompletion::Group { .. } | CopyCompletion::Mbarrier { .. } => false,
         };
         let mut copies: Vec<_> = self.copies().filter(brings).cloned().collect();
         copies.sort_by_key(|copy| copy.id);
@@ -153,7 +153,7 @@ impl InFlight {
     /// The copies that read or write the shared memory of the block in `slot`, or that it issued, in order of issue.
     pub fn around_block(&self, slot: u32, number: u64) -> Vec<Arc<AsyncCopy>> {
         let touches = |copy: &&Arc<AsyncCopy>| {
-            copy.by.number == number || copy.work.homes().any(|home| matches!(home, Home::Block { slot: at, .. } if at == slot))
+            copy.by.number == number || copy.work.owners().any(|owner| matches!(owner, MemoryOwner::Block { slot: at, .. } if at == slot))
         };
         let mut copies: Vec<_> = self.copies().filter(touches).cloned().collect();
         copies.sort_by_key(|copy| copy.id);

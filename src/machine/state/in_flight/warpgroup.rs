@@ -11,7 +11,7 @@ pub const WARPS: u32 = 4;
 
 /// A `wgmma.mma_async` as all warps of the warpgroup must execute it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Turn {
+pub struct WarpgroupStep {
     /// The instruction.
     pub pc: Pc,
     /// The descriptor of A; 0 if A is in registers.
@@ -26,7 +26,7 @@ pub struct Turn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disagreement {
     /// Another warp executed something else in its place: that warp, and what it executed.
-    Other(u32, Turn),
+    Other(u32, WarpgroupStep),
     /// This warp has exited without it.
     Exited(u32),
 }
@@ -43,7 +43,7 @@ struct Warpgroup {
     /// Which warps have exited.
     exited: [bool; WARPS as usize],
     /// Turns that some warp has not taken, with the warp that took each first.
-    ahead: VecDeque<(u32, Turn)>,
+    ahead: VecDeque<(u32, WarpgroupStep)>,
     /// The number of the first of them.
     first: u64,
 }
@@ -53,7 +53,7 @@ impl Warpgroups {
     ///
     /// # Errors
     /// If another warp of its warpgroup did not, or never will.
-    pub fn take(&mut self, warp: u32, turn: Turn) -> Result<(), Disagreement> {
+    pub fn take(&mut self, warp: u32, turn: WarpgroupStep) -> Result<(), Disagreement> {
         let (base, own) = (warp / WARPS * WARPS, (warp % WARPS) as usize);
         let group = self.group(warp);
         let number = group.taken[own];
@@ -81,7 +81,7 @@ impl Warpgroups {
     ///
     /// # Errors
     /// If another warp of its warpgroup executed what it did not: that warp, and what.
-    pub fn exit(&mut self, warp: u32) -> Result<(), (u32, Turn)> {
+    pub fn exit(&mut self, warp: u32) -> Result<(), (u32, WarpgroupStep)> {
         if self.0.is_none() {
             return Ok(());
         }

@@ -4,7 +4,7 @@
 //! left; one that would get less than its `min` is left out, so that a layout made for a large screen works on a small one.
 
 pub mod file;
-pub mod shelf;
+pub mod layouts;
 
 use ratatui::layout::Rect;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 //! Boxes hold a block's label and lines. Edges go down; an edge that goes back to a loop's head goes up on the left, with `▲` on its way.
 //! The number at an edge's end says how many lanes have taken it.
 
-use super::look::{Look, Sight};
+use super::context::{DrawContext, ViewState};
 use super::words::{more, short};
 use crate::debug::view::{BlockView, CfgView, control_flow};
 use crate::drawing::{Drawing, DrawnEdge, Point, Size, lay_out};
@@ -29,14 +29,14 @@ enum Shape {
 }
 
 /// Draws the pane; its title.
-pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let scene = look.session.scene();
+pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
+    let scene = context.session.scene();
     let function = scene.current_function();
     let view = control_flow(&scene, function);
     let title = format!("control flow · {}", view.function);
     let (width, height) = (canvas.width(), canvas.height());
     if width < GRAPH_MIN.0 || height < GRAPH_MIN.1 {
-        return title + &list(look, &view, sight, canvas);
+        return title + &list(context, &view, view_state, canvas);
     }
     let (near, graph_title) = match view.blocks.len() {
         ..=BLOCKS_MAX => (None, title.clone()),
@@ -49,9 +49,9 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> Stri
         false => (Shape::Rows, drawing(drawn, Shape::Rows)),
     };
     if drawing.width > width * 2 {
-        return title + &list(look, &view, sight, canvas);
+        return title + &list(context, &view, view_state, canvas);
     }
-    graph(look, (drawn, &drawing, shape), sight, canvas);
+    graph(context, (drawn, &drawing, shape), view_state, canvas);
     graph_title
 }
 
@@ -62,9 +62,9 @@ fn drawing(view: &CfgView, shape: Shape) -> Drawing {
 }
 
 fn size(block: &BlockView, shape: Shape) -> Size {
-    let inside = width(&label(block)).max(width(&crowd(block)));
+    let inside = width(&label(block)).max(width(&occupancy(block)));
     match shape {
-        Shape::Boxes => Size { width: inside + 4, height: if crowd(block).is_empty() { 3 } else { 4 } },
+        Shape::Boxes => Size { width: inside + 4, height: if occupancy(block).is_empty() { 3 } else { 4 } },
         Shape::Rows => Size { width: width(&row_text(block)), height: 1 },
     }
 }
@@ -85,14 +85,14 @@ fn short_name(block: &BlockView) -> &str {
 }
 
 /// `▶ 11 lanes +64`: lanes of the focused warp, and threads of others; `⋈ 11+21` where groups of the warp will stand together again.
-fn crowd(block: &BlockView) -> String {
+fn occupancy(block: &BlockView) -> String {
     let meets: Vec<String> = block.meets.iter().map(u32::to_string).collect();
     let meets = if meets.is_empty() { String::new() } else { format!("⋈ {}", meets.join("+")) };
-    let parts = [standing(block), meets];
+    let parts = [location(block), meets];
     parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-fn standing(block: &BlockView) -> String {
+fn location(block: &BlockView) -> String {
     let own = block.lanes.count();
     let others = block.threads - own;
     let mark = if block.focused { "▶ " } else { "" };
@@ -109,18 +109,23 @@ fn standing(block: &BlockView) -> String {
 }
 
 fn row_text(block: &BlockView) -> String {
-    let crowd = crowd(block);
-    if crowd.is_empty() { format!("[{}]", label(block)) } else { format!("[{} {crowd}]", label(block)) }
+    let occupancy = occupancy(block);
+    if occupancy.is_empty() { format!("[{}]", label(block)) } else { format!("[{} {occupancy}]", label(block)) }
 }
 
 /// Draws the part of the graph that is in sight: centred on the focused block, or all of it.
-fn graph(look: &Look<'_>, (view, drawing, shape): (&CfgView, &Drawing, Shape), sight: &mut Sight, canvas: &mut Canvas<'_>) {
+fn graph(
+    context: &DrawContext<'_>,
+    (view, drawing, shape): (&CfgView, &Drawing, Shape),
+    view_state: &mut ViewState,
+    canvas: &mut Canvas<'_>,
+) {
     let focus = view.blocks.iter().position(|block| block.focused).unwrap_or(0);
     let corner = drawing.corners.get(focus).copied().unwrap_or_default();
     let (columns, rows) = (canvas.width(), canvas.height());
-    let top = start(corner.y, drawing.height, rows, &mut sight.down);
-    let left = start(corner.x, drawing.width, columns, &mut sight.right);
-    sight.page = rows as i64;
+    let top = start(corner.y, drawing.height, rows, &mut view_state.down);
+    let left = start(corner.x, drawing.width, columns, &mut view_state.right);
+    view_state.page = rows as i64;
     let mut lines = Lines::new(columns, rows, (left, top));
     for edge in &drawing.edges {
         edge.way.windows(2).for_each(|pair| lines.run(pair[0], pair[1]));
@@ -144,7 +149,7 @@ fn graph(look: &Look<'_>, (view, drawing, shape): (&CfgView, &Drawing, Shape), s
         }
     }
     for (block, corner) in view.blocks.iter().zip(&drawing.corners) {
-        draw_block(look, block, shape, (corner.x as i64 - left, corner.y as i64 - top), canvas);
+        draw_block(context, block, shape, (corner.x as i64 - left, corner.y as i64 - top), canvas);
     }
     let ports = drawing.edges.iter().filter_map(|edge| edge.way.first()).filter(|_| shape == Shape::Boxes);
     for (x, y) in ports.filter_map(|first| at(first.x, left).zip(at(first.y.saturating_sub(1), top))) {
@@ -187,19 +192,19 @@ fn at(cell: usize, start: i64) -> Option<usize> {
     usize::try_from(cell as i64 - start).ok()
 }
 
-fn draw_block(look: &Look<'_>, block: &BlockView, shape: Shape, (x, y): (i64, i64), canvas: &mut Canvas<'_>) {
+fn draw_block(context: &DrawContext<'_>, block: &BlockView, shape: Shape, (x, y): (i64, i64), canvas: &mut Canvas<'_>) {
     let role = match (block.focused, block.lanes.is_empty()) {
         (true, _) => Role::Lanes,
         (false, false) => Role::OtherLanes,
         (false, true) => Role::Text,
     };
-    let crowd = crowd(block);
-    let inside = width(&label(block)).max(width(&crowd));
+    let occupancy = occupancy(block);
+    let inside = width(&label(block)).max(width(&occupancy));
     let rows: Vec<String> = match shape {
         Shape::Rows => vec![row_text(block)],
         Shape::Boxes => {
             let line = "─".repeat(inside + 2);
-            let texts = [label(block), crowd].into_iter().filter(|text| !text.is_empty());
+            let texts = [label(block), occupancy].into_iter().filter(|text| !text.is_empty());
             let middle = texts.map(|text| format!("│ {} │", fitted(&text, inside)));
             std::iter::once(format!("┌{line}┐")).chain(middle).chain([format!("└{line}┘")]).collect()
         }
@@ -210,15 +215,15 @@ fn draw_block(look: &Look<'_>, block: &BlockView, shape: Shape, (x, y): (i64, i6
         let column = usize::try_from(x).unwrap_or(0);
         let shown: String = text.chars().skip(skipped).collect();
         canvas.text(column, row, &shown, role);
-        if let Some(target) = list_target(look, block) {
+        if let Some(target) = list_target(context, block) {
             canvas.on_click((column, row, width(&shown)), target);
         }
     }
 }
 
 /// A click on a block lists its lines.
-fn list_target(look: &Look<'_>, block: &BlockView) -> Option<Target> {
-    let scene = look.session.scene();
+fn list_target(context: &DrawContext<'_>, block: &BlockView) -> Option<Target> {
+    let scene = context.session.scene();
     let (file, _) = crate::debug::view::current_line(&scene);
     let name = scene.program().sources_text.file(file).short_name().to_string();
     (block.lines.0 > 0).then(|| Target::Command(format!("list {name}:{}", block.lines.0)))
@@ -279,13 +284,13 @@ impl Lines {
 }
 
 /// A row for each block: its label, where it goes, who stands in it.
-fn list(look: &Look<'_>, view: &CfgView, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+fn list(context: &DrawContext<'_>, view: &CfgView, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let focus = view.blocks.iter().position(|block| block.focused).unwrap_or(0);
-    let (window, _) = sight.around(focus, view.blocks.len(), canvas.height());
+    let (window, _) = view_state.hooks(focus, view.blocks.len(), canvas.height());
     let indented = |block: &BlockView| format!("{}{}", "  ".repeat(block.loop_depth.min(6) as usize), label(block));
     let shown = view.blocks.get(window.clone()).unwrap_or_default();
     let names = shown.iter().map(|block| width(&indented(block))).max().unwrap_or(0).min(canvas.width() * 2 / 3);
-    let crowds = shown.iter().map(|block| width(crowd(block).trim_start_matches("▶ "))).max().unwrap_or(0);
+    let occupancies = shown.iter().map(|block| width(occupancy(block).trim_start_matches("▶ "))).max().unwrap_or(0);
     for (y, (block, index)) in shown.iter().zip(window.start..).enumerate() {
         canvas.text(0, y, if block.focused { "▶" } else { " " }, Role::Lanes);
         let x = canvas.text(1, y, &fitted(&indented(block), names), Role::Name);
@@ -295,13 +300,13 @@ fn list(look: &Look<'_>, view: &CfgView, sight: &mut Sight, canvas: &mut Canvas<
             format!("{}{name}{count}", if *to <= index { "↑" } else { "" })
         };
         let targets: Vec<String> = block.successors.iter().map(target).collect();
-        let x = canvas.text(x + 1, y, &fitted(crowd(block).trim_start_matches("▶ "), crowds), Role::Lanes);
+        let x = canvas.text(x + 1, y, &fitted(occupancy(block).trim_start_matches("▶ "), occupancies), Role::Lanes);
         let ways = if targets.is_empty() { "  → end".to_string() } else { format!("  → {}", targets.join(", ")) };
         canvas.text(x, y, &ways, Role::Dim);
         if block.focused {
             canvas.tint(y, Role::Focused);
         }
-        if let Some(target) = list_target(look, block) {
+        if let Some(target) = list_target(context, block) {
             let wide = canvas.width();
             canvas.on_click((0, y, wide), target);
         }

@@ -145,7 +145,7 @@ mod tests {
     use crate::ui::tui::theme::Role;
 
     /// The comments of the lines from `first` on, a line each.
-    fn told(name: &str, text: &str, first: u32) -> Vec<String> {
+    fn described(name: &str, text: &str, first: u32) -> Vec<String> {
         let source = SourceFile::new(name, text);
         let mut colouring = Colouring::new(&source, first, name.ends_with(".ptx"));
         let comment = |number| {
@@ -159,10 +159,10 @@ mod tests {
     #[test]
     fn comments_over_several_lines() {
         let text = "ret; /* one\n two // \"\n three */ ret; // four\nret;";
-        assert_eq!(told("a.ptx", text, 1), ["/* one", " two // \"", " three */// four", ""]);
-        assert_eq!(told("a.ptx", text, 2), [" two // \"", " three */// four", ""]);
-        assert_eq!(told("a.ptx", text, 4), [""]);
-        assert_eq!(told("a.ptx", "ret; // a /* b\nret; /**/ ret; /*/ c\n*/", 1), ["// a /* b", "/**//*/ c", "*/"]);
+        assert_eq!(described("a.ptx", text, 1), ["/* one", " two // \"", " three */// four", ""]);
+        assert_eq!(described("a.ptx", text, 2), [" two // \"", " three */// four", ""]);
+        assert_eq!(described("a.ptx", text, 4), [""]);
+        assert_eq!(described("a.ptx", "ret; // a /* b\nret; /**/ ret; /*/ c\n*/", 1), ["// a /* b", "/**//*/ c", "*/"]);
     }
 
     #[test]
@@ -175,8 +175,8 @@ mod tests {
 
     #[test]
     fn what_is_in_a_string_is_no_comment() {
-        assert_eq!(told("a.ptx", ".file 1 \"/* // */\"\nret;", 1), ["", ""]);
-        assert_eq!(told("a.cu", "f(\"\\\"/*\"); // 漢字", 1), ["// 漢字"]);
-        assert_eq!(told("a.py", "x = 1 // 2  # half", 1), ["# half"]);
+        assert_eq!(described("a.ptx", ".file 1 \"/* // */\"\nret;", 1), ["", ""]);
+        assert_eq!(described("a.cu", "f(\"\\\"/*\"); // 漢字", 1), ["// 漢字"]);
+        assert_eq!(described("a.py", "x = 1 // 2  # half", 1), ["# half"]);
     }
 }

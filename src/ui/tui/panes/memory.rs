@@ -5,8 +5,8 @@
 //! as the widest value in sight: there are fewer of them rather than fewer digits. Above the rows of a tile stand its columns. The cursor
 //! stands on an element: choosing it, or a click on another, asks who wrote it last.
 
-use super::look::{Look, Sight};
-use super::pane::Show;
+use super::context::{DrawContext, ViewState};
+use super::pane::MemoryFormat;
 use super::words::more;
 use crate::debug::scene::Scene;
 use crate::debug::view::{MemoryObject, MemorySpace, Origin, bytes, elements, memory_objects};
@@ -27,7 +27,7 @@ const ROW_MAX: u64 = 16;
 /// An object and its rows: one that names it, of a tile one that names its columns, then its cells.
 struct Section {
     object: MemoryObject,
-    show: Show,
+    show: MemoryFormat,
     /// Cells on a row.
     per_row: u64,
     /// Whether its rows are those of a tile: they do not depend on the room.
@@ -65,16 +65,21 @@ struct Row {
 }
 
 /// Draws the pane; its title.
-pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (space, only, show): (MemorySpace, &str, Show)) -> String {
-    let scene = look.session.scene();
-    let search = sight.search.clone();
+pub fn draw(
+    context: &DrawContext<'_>,
+    view_state: &mut ViewState,
+    canvas: &mut Canvas<'_>,
+    (space, only, show): (MemorySpace, &str, MemoryFormat),
+) -> String {
+    let scene = context.session.scene();
+    let search = view_state.search.clone();
     let is_wanted = |object: &MemoryObject| object.name.contains(only) && object.name.to_lowercase().contains(&search);
     let objects = memory_objects(&scene, space).into_iter().filter(is_wanted);
     let sections: Vec<Section> = objects.map(|object| Section::new(&scene, object, show, canvas.width())).collect();
     let total = usize::try_from(sections.iter().map(|section| section.rows).sum::<u64>()).unwrap_or(usize::MAX);
-    let (window, cursor) = sight.around(0, total, canvas.height());
-    let at = chosen(&sections, cursor as u64, sight).filter(|_| look.active);
-    let column = sight.right.unsigned_abs();
+    let (window, cursor) = view_state.hooks(0, total, canvas.height());
+    let at = chosen(&sections, cursor as u64, view_state).filter(|_| context.active);
+    let column = view_state.right.unsigned_abs();
     let mut first = 0;
     for section in &sections {
         let (start, end) = (first, first + section.rows);
@@ -91,8 +96,8 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (space,
                 0 => head(canvas, y, &section.object),
                 head if head < section.heads => section.columns(canvas, y, &grid),
                 _ => {
-                    let has_cursor = look.active && row == cursor as u64;
-                    section.draw(look, &scene, canvas, &Row { y, number: number(row), column, has_cursor }, &grid);
+                    let has_cursor = context.active && row == cursor as u64;
+                    section.draw(context, &scene, canvas, &Row { y, number: number(row), column, has_cursor }, &grid);
                 }
             }
         }
@@ -109,9 +114,9 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (space,
 }
 
 /// The name of the element in row `cursor`, which choosing asks about; its column is kept among those that the row has.
-fn chosen(sections: &[Section], cursor: u64, sight: &mut Sight) -> Option<String> {
-    sight.right = sight.right.max(0);
-    sight.choice = None;
+fn chosen(sections: &[Section], cursor: u64, view_state: &mut ViewState) -> Option<String> {
+    view_state.right = view_state.right.max(0);
+    view_state.choice = None;
     let mut first = 0;
     let (section, row) = sections.iter().find_map(|section| {
         first += section.rows;
@@ -119,9 +124,9 @@ fn chosen(sections: &[Section], cursor: u64, sight: &mut Sight) -> Option<String
     })?;
     let start = row.checked_sub(section.heads)? * section.per_row;
     let count = section.cells().saturating_sub(start).min(section.per_row);
-    sight.right = sight.right.min(i64::try_from(count).unwrap_or(i64::MAX) - 1).max(0);
-    let name = section.name(start + sight.right.unsigned_abs());
-    sight.choice = Some(format!("last {name}"));
+    view_state.right = view_state.right.min(i64::try_from(count).unwrap_or(i64::MAX) - 1).max(0);
+    let name = section.name(start + view_state.right.unsigned_abs());
+    view_state.choice = Some(format!("last {name}"));
     Some(name)
 }
 
@@ -137,7 +142,7 @@ fn head(canvas: &mut Canvas<'_>, y: usize, object: &MemoryObject) {
 }
 
 impl Section {
-    fn new(scene: &Scene<'_>, object: MemoryObject, show: Show, width: usize) -> Self {
+    fn new(scene: &Scene<'_>, object: MemoryObject, show: MemoryFormat, width: usize) -> Self {
         let last = object.element_name(object.elements.saturating_sub(1));
         let index = (last.len() - object.name.len() + 1).max(INDEX).min(width / 2);
         let room = width.saturating_sub(index + 1);
@@ -145,14 +150,14 @@ impl Section {
         let fits = |wide: usize, most: u64| 1 << ((room / wide).max(1) as u64).min(most).ilog2();
         let mut wide = cell(&object);
         let (per_row, is_tile) = match show {
-            Show::Tile(columns) => (u64::from(columns), true),
-            Show::Elements if is_matrix => (object.shape.last().copied().unwrap_or(1), true),
-            Show::Elements => {
+            MemoryFormat::Tile(columns) => (u64::from(columns), true),
+            MemoryFormat::Elements if is_matrix => (object.shape.last().copied().unwrap_or(1), true),
+            MemoryFormat::Elements => {
                 wide = wide.max(widest(&elements(scene, &object, 0..SAMPLE)) + BESIDE);
                 (fits(wide, ROW_MAX), false)
             }
             // A cell, and the character behind all of them.
-            Show::Bytes => (fits(BYTE + 1, ROW_MAX), false),
+            MemoryFormat::Bytes => (fits(BYTE + 1, ROW_MAX), false),
         };
         let per_row = per_row.max(1);
         let heads = if is_tile && per_row > 1 { 2 } else { 1 };
@@ -165,7 +170,7 @@ impl Section {
     fn grid(&self, scene: &Scene<'_>, rows: std::ops::Range<u64>, column: u64) -> Grid {
         if !self.is_tile {
             let wide = match self.show {
-                Show::Bytes => BYTE,
+                MemoryFormat::Bytes => BYTE,
                 _ if self.cells() == 1 => self.room.max(BESIDE + 1),
                 _ => (self.room / self.per_row as usize).clamp(BESIDE + 1, self.wide + BESIDE),
             };
@@ -209,7 +214,7 @@ impl Section {
 
     /// Cells of the whole object.
     fn cells(&self) -> u64 {
-        self.object.elements.saturating_mul(if self.show == Show::Bytes { self.size() } else { 1 })
+        self.object.elements.saturating_mul(if self.show == MemoryFormat::Bytes { self.size() } else { 1 })
     }
 
     fn size(&self) -> u64 {
@@ -218,24 +223,24 @@ impl Section {
 
     /// What an expression calls the element of a cell.
     fn name(&self, cell: u64) -> String {
-        self.object.element_name(if self.show == Show::Bytes { cell / self.size() } else { cell })
+        self.object.element_name(if self.show == MemoryFormat::Bytes { cell / self.size() } else { cell })
     }
 
     /// What stands in cells, now or in an earlier scene.
     fn texts(&self, scene: &Scene<'_>, cells: std::ops::Range<u64>) -> Vec<String> {
         match self.show {
-            Show::Bytes => bytes(scene, &self.object, cells).iter().map(|byte| format!("{byte:02x}")).collect(),
+            MemoryFormat::Bytes => bytes(scene, &self.object, cells).iter().map(|byte| format!("{byte:02x}")).collect(),
             _ => elements(scene, &self.object, cells),
         }
     }
 
-    fn draw(&self, look: &Look<'_>, scene: &Scene<'_>, canvas: &mut Canvas<'_>, row: &Row, grid: &Grid) {
+    fn draw(&self, context: &DrawContext<'_>, scene: &Scene<'_>, canvas: &mut Canvas<'_>, row: &Row, grid: &Grid) {
         let (start, wide) = (row.number * self.per_row, grid.wide);
         let first = start + grid.first;
         let range = first..(first + grid.columns).min(start + self.per_row).min(self.cells());
         let now = self.texts(scene, range.clone());
-        let before = look.session.earlier().map(|scene| self.texts(&scene, range.clone())).unwrap_or_default();
-        let name = if self.show == Show::Bytes { format!("+{start:#x}") } else { self.name(first) };
+        let before = context.session.earlier().map(|scene| self.texts(&scene, range.clone())).unwrap_or_default();
+        let name = if self.show == MemoryFormat::Bytes { format!("+{start:#x}") } else { self.name(first) };
         let label = name.strip_prefix(&self.object.name).unwrap_or(&name);
         canvas.text(1, row.y, &fitted(label, self.index.saturating_sub(1)), Role::Dim);
         for (index, value) in now.iter().enumerate() {
@@ -255,7 +260,7 @@ impl Section {
         if self.is_tile && range.end < (start + self.per_row).min(self.cells()) {
             canvas.text(canvas.width().saturating_sub(1), row.y, "…", Role::Dim);
         }
-        if self.show == Show::Bytes {
+        if self.show == MemoryFormat::Bytes {
             let x = self.index + 2 + self.per_row as usize * wide;
             canvas.text(x, row.y, &characters(&bytes(scene, &self.object, range)), Role::Dim);
         }

@@ -1,11 +1,11 @@
 //! The panes: each draws plain data of the engine on a canvas, and only what is in sight.
 //!
-//! A pane holds no state of the machine. What it remembers from one drawing to the next is a [`Sight`]: how far it was scrolled, where
+//! A pane holds no state of the machine. What it remembers from one drawing to the next is a [`ViewState`]: how far it was scrolled, where
 //! its cursor is, what was searched for.
 
 mod cfg;
 mod code;
-mod look;
+mod context;
 mod memory;
 pub mod originals;
 mod pane;
@@ -18,8 +18,8 @@ mod timeline;
 mod warps;
 mod words;
 
-pub use look::{Look, Sight};
-pub use pane::{PANES, Pane, RegistersOf, Show};
+pub use context::{DrawContext, ViewState};
+pub use pane::{MemoryFormat, PANES, Pane, RegistersOf};
 
 use registers::Pinned;
 
@@ -28,28 +28,28 @@ use super::theme::Role;
 
 impl Pane {
     /// Draws the pane; the title that stands above it.
-    pub fn draw(&self, look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+    pub fn draw(&self, context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
         match self {
-            Pane::Source { counts } => source::draw(look, sight, canvas, (false, *counts)),
-            Pane::Original { counts } => source::draw(look, sight, canvas, (true, *counts)),
-            Pane::Cfg => cfg::draw(look, sight, canvas),
+            Pane::Source { counts } => source::draw(context, view_state, canvas, (false, *counts)),
+            Pane::Original { counts } => source::draw(context, view_state, canvas, (true, *counts)),
+            Pane::Cfg => cfg::draw(context, view_state, canvas),
             Pane::Registers { of, only, watches, operands } => {
-                registers::draw(look, sight, canvas, (*of, only), Pinned { watches: *watches, operands: *operands })
+                registers::draw(context, view_state, canvas, (*of, only), Pinned { watches: *watches, operands: *operands })
             }
-            Pane::Memory { of, only, show } => memory::draw(look, sight, canvas, (*of, only, *show)),
-            Pane::Warps => warps::draw(look, sight, canvas),
-            Pane::Sync => table::sync(look, sight, canvas),
-            Pane::Mbarriers => table::mbarriers(look, sight, canvas),
-            Pane::Copies => table::copies(look, sight, canvas),
-            Pane::Pipeline => pipeline::draw(look, sight, canvas),
-            Pane::Stack => table::stack(look, sight, canvas),
-            Pane::Locals => table::locals(look, sight, canvas),
-            Pane::Watches => table::watches(look, sight, canvas),
-            Pane::Breakpoints => table::breakpoints(look, sight, canvas),
-            Pane::Timeline => timeline::draw(look, sight, canvas),
-            Pane::Console => prose::console(look, sight, canvas),
-            Pane::Help => prose::help(look, sight, canvas),
-            Pane::Findings => prose::findings(look, sight, canvas),
+            Pane::Memory { of, only, show } => memory::draw(context, view_state, canvas, (*of, only, *show)),
+            Pane::Warps => warps::draw(context, view_state, canvas),
+            Pane::Sync => table::sync(context, view_state, canvas),
+            Pane::Mbarriers => table::mbarriers(context, view_state, canvas),
+            Pane::Copies => table::copies(context, view_state, canvas),
+            Pane::Pipeline => pipeline::draw(context, view_state, canvas),
+            Pane::Stack => table::stack(context, view_state, canvas),
+            Pane::Locals => table::locals(context, view_state, canvas),
+            Pane::Watches => table::watches(context, view_state, canvas),
+            Pane::Breakpoints => table::breakpoints(context, view_state, canvas),
+            Pane::Timeline => timeline::draw(context, view_state, canvas),
+            Pane::Console => prose::console(context, view_state, canvas),
+            Pane::Help => prose::help(context, view_state, canvas),
+            Pane::Findings => prose::findings(context, view_state, canvas),
         }
     }
 }

@@ -56,8 +56,8 @@ pub enum Pane {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         only: String,
         /// As elements, bytes, or rows of a tile.
-        #[serde(default, skip_serializing_if = "Show::is_default")]
-        show: Show,
+        #[serde(default, skip_serializing_if = "MemoryFormat::is_default")]
+        show: MemoryFormat,
     },
     /// Calls.
     Stack,
@@ -111,7 +111,7 @@ pub enum RegistersOf {
 
 /// How memory is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Show {
+pub enum MemoryFormat {
     /// Elements of the declared type; those of a matrix in its rows.
     #[default]
     Elements,
@@ -121,7 +121,7 @@ pub enum Show {
     Tile(u32),
 }
 
-impl Show {
+impl MemoryFormat {
     /// Whether it is that of a pane that says nothing.
     pub fn is_default(&self) -> bool {
         *self == Self::default()

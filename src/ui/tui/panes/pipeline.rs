@@ -1,6 +1,6 @@
 //! The pipeline pane: what each stage was over time. A click on a part of it goes to where that part began.
 
-use super::look::{Look, Sight};
+use super::context::{DrawContext, ViewState};
 use super::words::more;
 use crate::debug::view::{self, StageState};
 use crate::ui::text::asynchronous::{StageRow, stage_rows};
@@ -8,8 +8,8 @@ use crate::ui::tui::canvas::{Canvas, Target, width};
 use crate::ui::tui::theme::Role;
 
 /// Draws the pane; its title.
-pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let pipeline = match view::pipeline(look.session) {
+pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
+    let pipeline = match view::pipeline(context.session) {
         Ok(pipeline) => pipeline,
         Err(error) => {
             canvas.say(&error.to_string());
@@ -21,7 +21,7 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> Stri
     if head > 0 {
         canvas.text(2, 0, &heading, Role::Dim);
     }
-    let window = sight.window(rows.len(), canvas.height().saturating_sub(head));
+    let window = view_state.window(rows.len(), canvas.height().saturating_sub(head));
     for (y, row) in rows.get(window.clone()).unwrap_or_default().iter().enumerate() {
         draw_row(row, y + head, canvas);
     }

@@ -1,6 +1,6 @@
 //! Panes of text: what was said, the keys, and what was found wrong.
 
-use super::look::{Look, Sight};
+use super::context::{DrawContext, ViewState};
 use super::words::more;
 use crate::base::counted;
 use crate::debug::findings::FindingText;
@@ -14,15 +14,15 @@ use crate::ui::tui::theme::Role;
 const KEY_COLUMNS: usize = 3;
 
 /// What was said so far; the end of it, unless the user scrolled up.
-pub fn console(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+pub fn console(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let (columns, height) = (canvas.width().saturating_sub(2), canvas.height());
     // Only as many lines are broken as can be in sight.
-    let back = usize::try_from(-sight.down).unwrap_or(0);
-    let kept = look.transcript.len().min(height + back);
-    let lines: Vec<String> = look.transcript[look.transcript.len() - kept..].iter().flat_map(|line| broken(line, columns)).collect();
-    sight.page = height as i64;
-    sight.down = sight.down.clamp(-(lines.len().saturating_sub(height) as i64), 0);
-    let end = lines.len() - usize::try_from(-sight.down).unwrap_or(0);
+    let back = usize::try_from(-view_state.down).unwrap_or(0);
+    let kept = context.transcript.len().min(height + back);
+    let lines: Vec<String> = context.transcript[context.transcript.len() - kept..].iter().flat_map(|line| broken(line, columns)).collect();
+    view_state.page = height as i64;
+    view_state.down = view_state.down.clamp(-(lines.len().saturating_sub(height) as i64), 0);
+    let end = lines.len() - usize::try_from(-view_state.down).unwrap_or(0);
     let start = end.saturating_sub(height);
     for (y, line) in lines[start..end].iter().enumerate() {
         let role = if line.starts_with("(ptxdbg") { Role::Title } else { Role::Text };
@@ -31,7 +31,7 @@ pub fn console(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> S
     if lines.is_empty() {
         canvas.say("no output yet");
     }
-    if sight.down < 0 { format!("console · {} back", counted(sight.down.unsigned_abs(), "line")) } else { "console".to_string() }
+    if view_state.down < 0 { format!("console · {} back", counted(view_state.down.unsigned_abs(), "line")) } else { "console".to_string() }
 }
 
 /// A line of the transcript; an empty one stays a line.
@@ -41,13 +41,14 @@ fn broken(line: &str, columns: usize) -> Vec<String> {
 }
 
 /// The keys and what they do, in as many columns as there is room for.
-pub fn help(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let keys: Vec<(String, String)> = look.keys.by_action().into_iter().map(|(action, keys)| (keys.join(", "), told(action))).collect();
+pub fn help(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
+    let keys: Vec<(String, String)> =
+        context.keys.by_action().into_iter().map(|(action, keys)| (keys.join(", "), described(action))).collect();
     let columns = |count: usize| keys.chunks(keys.len().div_ceil(count).max(1)).map(KeyColumn::new).collect::<Vec<_>>();
     let fits = |columns: &Vec<KeyColumn<'_>>| columns.iter().map(KeyColumn::width).sum::<usize>() <= canvas.width();
     let columns = (1..=KEY_COLUMNS).rev().map(columns).find(fits).unwrap_or_else(|| columns(1));
     let lines = columns.first().map_or(0, |column| column.keys.len());
-    let window = sight.window(lines, canvas.height());
+    let window = view_state.window(lines, canvas.height());
     let mut x = 0;
     for column in &columns {
         let wide = canvas.width() - x;
@@ -71,19 +72,19 @@ impl<'a> KeyColumn<'a> {
 
     /// Columns it takes: a blank before and behind, and two between.
     fn width(&self) -> usize {
-        self.names + 4 + self.keys.iter().map(|(_, told)| width(told)).max().unwrap_or(0)
+        self.names + 4 + self.keys.iter().map(|(_, described)| width(described)).max().unwrap_or(0)
     }
 
     fn draw(&self, window: &std::ops::Range<usize>, canvas: &mut Canvas<'_>) {
         let shown = self.keys.iter().skip(window.start).take(window.len());
-        for (y, (key, told)) in shown.enumerate() {
+        for (y, (key, described)) in shown.enumerate() {
             let x = canvas.text(1, y, &fitted(key, self.names), Role::Title);
-            canvas.text(x + 2, y, told, Role::Text);
+            canvas.text(x + 2, y, described, Role::Text);
         }
     }
 }
 
-fn told(action: &Action) -> String {
+fn described(action: &Action) -> String {
     match action {
         Action::Command(line) => line.clone(),
         Action::Move(movement) => movement.about().to_string(),
@@ -91,18 +92,18 @@ fn told(action: &Action) -> String {
 }
 
 /// What was found wrong so far, each finding with both sides; a click on a side goes there.
-pub fn findings(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let findings = look.session.findings();
+pub fn findings(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
+    let findings = context.session.findings();
     let columns = canvas.width().saturating_sub(2);
     let lines: Vec<FindingLine> = findings.iter().flat_map(|finding| finding_lines(finding, findings.len() > 1, columns)).collect();
-    let window = sight.window(lines.len(), canvas.height());
+    let window = view_state.window(lines.len(), canvas.height());
     for (y, line) in lines[window.clone()].iter().enumerate() {
         canvas.text(1, y, &line.text, if line.is_head { Role::Bad } else { Role::Text });
         if let Some(command) = &line.command {
             canvas.on_click((1, y, columns), Target::Command(command.clone()));
         }
     }
-    match (look.session.ended(), findings.len()) {
+    match (context.session.ended(), findings.len()) {
         (_, 1..) => format!("findings {}{}", findings.len(), more(&window, lines.len())),
         (Some(End::Broken(message)), 0) => {
             canvas.say(&format!("the run cannot continue: {message}"));
@@ -129,9 +130,9 @@ struct FindingLine {
 /// A finding in lines of `columns` columns; one of several has its number in front.
 fn finding_lines(finding: &FindingText, numbered: bool, columns: usize) -> Vec<FindingLine> {
     let number = if numbered { format!("{}: ", finding.number) } else { String::new() };
-    let told = number + &text::finding(finding);
+    let described = number + &text::finding(finding);
     let mut lines = Vec::new();
-    for (index, line) in told.lines().enumerate() {
+    for (index, line) in described.lines().enumerate() {
         let side = ["first", "second"].into_iter().find(|side| line.trim_start().starts_with(side));
         let command = side.map(|side| format!("goto finding {} {side}", finding.number));
         let pieces = wrapped(line, columns).into_iter();

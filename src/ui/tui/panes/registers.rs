@@ -3,7 +3,7 @@
 //! Above them may stand the displays and the operands of the present instruction, which are pinned. A value that is another than at
 //! the stop before has a `*` before it, and tells what it was if there is room. Choosing a register asks who wrote it last.
 
-use super::look::{Look, Sight};
+use super::context::{DrawContext, ViewState};
 use super::pane::RegistersOf;
 use super::words::more;
 use crate::debug::display;
@@ -36,25 +36,31 @@ pub struct Pinned {
 }
 
 /// Draws the pane; its title.
-pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (of, only): (RegistersOf, &str), pinned: Pinned) -> String {
+pub fn draw(
+    context: &DrawContext<'_>,
+    view_state: &mut ViewState,
+    canvas: &mut Canvas<'_>,
+    (of, only): (RegistersOf, &str),
+    pinned: Pinned,
+) -> String {
     let (width, height) = (canvas.width(), canvas.height());
     // What is pinned leaves half of the rows to what is not.
     let room = height / 2;
-    let watches = if pinned.watches { draw_watches(look, &mut canvas.part(0, 0, width, room)) } else { 0 };
+    let watches = if pinned.watches { draw_watches(context, &mut canvas.part(0, 0, width, room)) } else { 0 };
     let left = room - watches;
-    let operands = if pinned.operands { draw_operands(look, of, &mut canvas.part(0, watches, width, left)) } else { 0 };
+    let operands = if pinned.operands { draw_operands(context, of, &mut canvas.part(0, watches, width, left)) } else { 0 };
     let mut rows = watches + operands;
     if rows > 0 && height >= RULE_MIN {
         canvas.text(0, rows, &"╌".repeat(width), Role::Rule);
         rows += 1;
     }
-    draw_registers(look, sight, &mut canvas.part(0, rows, width, height - rows), (of, only))
+    draw_registers(context, view_state, &mut canvas.part(0, rows, width, height - rows), (of, only))
 }
 
 /// Draws the displays that have room, a row each; how many rows that are.
-fn draw_watches(look: &Look<'_>, canvas: &mut Canvas<'_>) -> usize {
-    let shown = display::shown(&look.session.displays, &look.session.scene());
-    let before = look.session.earlier().map(|scene| display::shown(&look.session.displays, &scene)).unwrap_or_default();
+fn draw_watches(context: &DrawContext<'_>, canvas: &mut Canvas<'_>) -> usize {
+    let shown = display::shown(&context.session.displays, &context.session.scene());
+    let before = context.session.earlier().map(|scene| display::shown(&context.session.displays, &scene)).unwrap_or_default();
     let rows = shown.len().min(canvas.height());
     for (y, each) in shown.iter().take(rows).enumerate() {
         let changed = before.iter().any(|other| other.number == each.number && other.value != each.value);
@@ -66,7 +72,7 @@ fn draw_watches(look: &Look<'_>, canvas: &mut Canvas<'_>) -> usize {
         match &each.value {
             Ok(ValueText::Lanes(lanes)) => {
                 let room = canvas.width().saturating_sub(x);
-                canvas.spans(x, y, &lanes_spans(lanes, room, (role, look.session.focus.lane)))
+                canvas.spans(x, y, &lanes_spans(lanes, room, (role, context.session.focus.lane)))
             }
             Ok(value) => canvas.text(x, y, &text::value::in_a_line(value), role),
             Err(error) => canvas.text(x, y, &format!("({error})"), Role::Dim),
@@ -76,8 +82,8 @@ fn draw_watches(look: &Look<'_>, canvas: &mut Canvas<'_>) -> usize {
 }
 
 /// Draws the registers that the present instruction names, as far as there is room; how many rows that are.
-fn draw_operands(look: &Look<'_>, of: RegistersOf, canvas: &mut Canvas<'_>) -> usize {
-    let scene = look.session.scene();
+fn draw_operands(context: &DrawContext<'_>, of: RegistersOf, canvas: &mut Canvas<'_>) -> usize {
+    let scene = context.session.scene();
     let Ok(frame) = scene.frame() else { return 0 };
     let statement = statement(scene.program(), frame.pc);
     let named = words(&statement).into_iter().filter(|(_, kind)| *kind != WordKind::Opcode);
@@ -87,30 +93,35 @@ fn draw_operands(look: &Look<'_>, of: RegistersOf, canvas: &mut Canvas<'_>) -> u
             names.push(name);
         }
     }
-    draw_rows(look, of, &names, canvas)
+    draw_rows(context, of, &names, canvas)
 }
 
 /// Draws registers of these names below each other, with what differs from the stop before; how many have room.
-fn draw_rows(look: &Look<'_>, of: RegistersOf, names: &[&str], canvas: &mut Canvas<'_>) -> usize {
+fn draw_rows(context: &DrawContext<'_>, of: RegistersOf, names: &[&str], canvas: &mut Canvas<'_>) -> usize {
     let values = Values { all_lanes: of == RegistersOf::Warp, defined: true, format: None };
     let rows = |scene: &Scene<'_>| register_rows(scene, names.iter().copied(), values).unwrap_or_default();
-    let (now, before) = (rows(&look.session.scene()), look.session.earlier().map(|scene| rows(&scene)).unwrap_or_default());
+    let (now, before) = (rows(&context.session.scene()), context.session.earlier().map(|scene| rows(&scene)).unwrap_or_default());
     let shown = now.len().min(canvas.height());
     let (longest, wide) = (now.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(16), canvas.width());
     for (y, row) in now.iter().take(shown).enumerate() {
         let was = before.iter().find(|other| other.name == row.name).filter(|other| other.value != row.value);
-        draw_row(&mut canvas.part(0, y, wide, 1), row, was, (longest, look.session.focus.lane));
+        draw_row(&mut canvas.part(0, y, wide, 1), row, was, (longest, context.session.focus.lane));
     }
     shown
 }
 
-fn draw_registers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (of, only): (RegistersOf, &str)) -> String {
-    let scene = look.session.scene();
-    let search = sight.search.clone();
+fn draw_registers(
+    context: &DrawContext<'_>,
+    view_state: &mut ViewState,
+    canvas: &mut Canvas<'_>,
+    (of, only): (RegistersOf, &str),
+) -> String {
+    let scene = context.session.scene();
+    let search = view_state.search.clone();
     let focus = scene.focus;
     let title = match of {
         RegistersOf::Lane => format!("registers · lane {}", focus.lane),
-        RegistersOf::Warp => format!("registers · {}", look.session.roles.warp(focus.warp)),
+        RegistersOf::Warp => format!("registers · {}", context.session.roles.warp(focus.warp)),
     };
     let is_wanted = |name: &str| passes(name, only) && (search.is_empty() || name.to_lowercase().contains(&search));
     let names = match register_names(&scene, is_wanted) {
@@ -122,14 +133,14 @@ fn draw_registers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (
     };
     let columns = if of == RegistersOf::Lane { (canvas.width() / COLUMN).max(1) } else { 1 };
     let lines = names.len().div_ceil(columns);
-    let (window, cursor) = sight.around(0, lines, canvas.height());
+    let (window, cursor) = view_state.hooks(0, lines, canvas.height());
     let (wide, height) = (canvas.width() / columns, canvas.height());
-    let chosen = chosen(&names, lines, cursor, sight).filter(|_| look.active);
+    let chosen = chosen(&names, lines, cursor, view_state).filter(|_| context.active);
     for (column, part) in names.chunks(lines.max(1)).enumerate() {
         let shown: Vec<&str> = part.iter().skip(window.start).take(window.len()).map(String::as_str).collect();
         let gap = usize::from(column + 1 < columns);
         let part = &mut canvas.part(column * wide, 0, wide - gap, height);
-        draw_rows(look, of, &shown, part);
+        draw_rows(context, of, &shown, part);
         for (y, name) in shown.iter().enumerate() {
             part.on_click((0, y, wide - gap), Target::Command(format!("last {name}")));
             if chosen == Some(*name) {
@@ -151,11 +162,11 @@ fn draw_registers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (
 }
 
 /// The register of the cursor, which choosing asks about: in row `cursor`, and in the column that the user moved to.
-fn chosen<'n>(names: &'n [String], lines: usize, cursor: usize, sight: &mut Sight) -> Option<&'n str> {
+fn chosen<'n>(names: &'n [String], lines: usize, cursor: usize, view_state: &mut ViewState) -> Option<&'n str> {
     let last = names.len().div_ceil(lines.max(1)).saturating_sub(1);
-    sight.right = sight.right.min(last as i64).max(0);
-    let name = names.get(sight.right.unsigned_abs() as usize * lines + cursor).map(String::as_str);
-    sight.choice = name.map(|name| format!("last {name}"));
+    view_state.right = view_state.right.min(last as i64).max(0);
+    let name = names.get(view_state.right.unsigned_abs() as usize * lines + cursor).map(String::as_str);
+    view_state.choice = name.map(|name| format!("last {name}"));
     name
 }
 
@@ -198,15 +209,15 @@ fn with_undefined(text: &LanesText, undefined: LaneMask, room: usize, (role, lan
     if undefined & text.mask == text.mask {
         return vec![(Role::Bad, UNDEFINED.to_string()), (Role::Dim, "  in all lanes".to_string())];
     }
-    let told = match undefined.count() {
+    let described = match undefined.count() {
         1 => format!("  {UNDEFINED} in 1 lane"),
         count => format!("  {UNDEFINED} in {count} lanes"),
     };
     let mut spans = match text.ty.as_str() {
         "pred" => predicate_spans(text, undefined, role),
-        _ => lanes_spans(text, room.saturating_sub(width(&told)), (role, lane)),
+        _ => lanes_spans(text, room.saturating_sub(width(&described)), (role, lane)),
     };
-    spans.push((Role::Bad, told));
+    spans.push((Role::Bad, described));
     spans
 }
 

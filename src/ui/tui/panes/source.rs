@@ -2,13 +2,13 @@
 //! and which other warps stand there.
 
 use super::code::{self, Colouring};
-use super::look::{Look, Sight};
+use super::context::{DrawContext, ViewState};
 use super::words::short;
 use crate::base::SourceFile;
 use crate::debug::LaneMask;
 use crate::debug::scene::Scene;
-use crate::debug::view::{CodeText, LineCrowd, crowds, current_line, original_line, ranges};
-use crate::ui::text::view::joined;
+use crate::debug::view::{CodeText, LineOccupancy, current_line, occupancies, original_line, ranges};
+use crate::ui::text::view::contracted;
 use crate::ui::tui::canvas::{Canvas, Span, Target, fitted};
 use crate::ui::tui::theme::Role;
 
@@ -53,72 +53,72 @@ struct Shown<'a> {
 }
 
 /// Draws the pane; its title. `original` is about the text that the PTX was made from, `counts` about how many lanes have executed lines.
-pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (original, counts): (bool, bool)) -> String {
-    let scene = look.session.scene();
-    let shown = if original == sight.other_text { Ok(ptx(look, &scene)) } else { original_text(look, &scene) };
-    (sight.cursor, sight.choice) = (None, None);
+pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>, (original, counts): (bool, bool)) -> String {
+    let scene = context.session.scene();
+    let shown = if original == view_state.other_text { Ok(ptx(context, &scene)) } else { original_text(context, &scene) };
+    (view_state.cursor, view_state.choice) = (None, None);
     match shown {
         Ok(shown) => {
-            draw_text(look, &shown, sight, canvas, counts);
+            draw_text(context, &shown, view_state, canvas, counts);
             match original {
                 true => format!("{}:{}", shown.source.short_name(), shown.here),
-                false => format!("{} · {}", shown.source.short_name(), thread(look)),
+                false => format!("{} · {}", shown.source.short_name(), thread(context)),
             }
         }
         Err(message) => {
             canvas.say(&message);
-            format!("source · {}", thread(look))
+            format!("source · {}", thread(context))
         }
     }
 }
 
-fn ptx<'a>(look: &Look<'a>, scene: &Scene<'a>) -> Shown<'a> {
+fn ptx<'a>(context: &DrawContext<'a>, scene: &Scene<'a>) -> Shown<'a> {
     let (file, here) = current_line(scene);
-    Shown { source: look.session.program().sources_text.file(file), text: CodeText::Ptx(file), here }
+    Shown { source: context.session.program().sources_text.file(file), text: CodeText::Ptx(file), here }
 }
 
 /// The text that the PTX was made from; or why there is none.
-fn original_text<'a>(look: &Look<'a>, scene: &Scene<'a>) -> Result<Shown<'a>, String> {
+fn original_text<'a>(context: &DrawContext<'a>, scene: &Scene<'a>) -> Result<Shown<'a>, String> {
     let (number, name, here) = original_line(scene).ok_or("no .loc says which line of a source language this comes from")?;
-    let found = look.originals.get(&name);
+    let found = context.originals.get(&name);
     let source = found.ok_or_else(|| format!("line {here} of {name}, which is not found at its path or beside the PTX file"))?;
     Ok(Shown { source, text: CodeText::Original(number), here })
 }
 
-fn draw_text(look: &Look<'_>, shown: &Shown<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, counts: bool) {
-    let scene = look.session.scene();
+fn draw_text(context: &DrawContext<'_>, shown: &Shown<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>, counts: bool) {
+    let scene = context.session.scene();
     let Shown { source, text, .. } = *shown;
     let here = shown.here.saturating_sub(1) as usize;
-    search(source, here, sight);
-    let (window, cursor) = sight.around(here, source.line_count() as usize, canvas.height());
+    search(source, here, view_state);
+    let (window, cursor) = view_state.hooks(here, source.line_count() as usize, canvas.height());
     let first = line_number(window.start);
-    let crowds = crowds(&scene, &look.session.breakpoints, text, first..line_number(window.end), counts);
+    let occupancies = occupancies(&scene, &context.session.breakpoints, text, first..line_number(window.end), counts);
     let columns = Columns::new(canvas.width(), source.line_count(), (scene.extents().warps() < 2, counts));
     let mut colouring = Colouring::new(source, first, matches!(text, CodeText::Ptx(_)));
-    for (y, (number, crowd)) in (first..).zip(&crowds).enumerate() {
+    for (y, (number, occupancy)) in (first..).zip(&occupancies).enumerate() {
         // What is made clickable later wins: lanes, and the gutter.
-        canvas.row_target(y, look.number, i64::from(number) - 1 - here as i64);
+        canvas.row_target(y, context.number, i64::from(number) - 1 - here as i64);
         let mut coloured = colouring.line(source.line(number));
-        if !crowd.joined.is_empty() {
-            coloured.push((Role::Dim, joined(&crowd.joined)));
+        if !occupancy.contracted.is_empty() {
+            coloured.push((Role::Dim, contracted(&occupancy.contracted)));
         }
-        line(canvas, (y, number), &coloured, crowd, (&columns, scene.focus.lane, sight.right));
+        line(canvas, (y, number), &coloured, occupancy, (&columns, scene.focus.lane, view_state.right));
         let row = number as usize - 1;
         if row == cursor {
-            sight.cursor = Some((format!("{}:{number}", source.short_name()), crowd.mark.map(|mark| mark.number)));
+            view_state.cursor = Some((format!("{}:{number}", source.short_name()), occupancy.mark.map(|mark| mark.number)));
             if row != here {
-                sight.choice = Some(format!("advance {}:{number}", source.short_name()));
+                view_state.choice = Some(format!("advance {}:{number}", source.short_name()));
                 canvas.tint(y, Role::Cursor);
                 canvas.text(1, y, "›", Role::Cursor);
             }
         }
-        click_on_gutter(canvas, (y, number), source, crowd);
+        click_on_gutter(canvas, (y, number), source, occupancy);
     }
 }
 
 /// `block 0,0,0 · warp 1 of 8 · lane 5`
-fn thread(look: &Look<'_>) -> String {
-    let scene = look.session.scene();
+fn thread(context: &DrawContext<'_>) -> String {
+    let scene = context.session.scene();
     let [x, y, z] = scene.focus.block;
     let frame = if scene.focus.frame > 0 { format!(" · frame {}", scene.focus.frame) } else { String::new() };
     let state = scene.frame().err().map_or(String::new(), |error| format!(" · {error}"));
@@ -136,91 +136,91 @@ fn line(
     canvas: &mut Canvas<'_>,
     (y, number): (usize, u32),
     text: &[Span],
-    crowd: &LineCrowd,
+    occupancy: &LineOccupancy,
     (columns, lane, right): (&Columns, u32, i64),
 ) {
-    if let Some(mark) = crowd.mark {
+    if let Some(mark) = occupancy.mark {
         canvas.text(0, y, if mark.enabled { "●" } else { "○" }, Role::Breakpoint);
     }
-    if crowd.focused {
+    if occupancy.focused {
         canvas.text(1, y, "▶", Role::Lanes);
     }
-    let role = if crowd.has_code { Role::Text } else { Role::Dim };
+    let role = if occupancy.has_code { Role::Text } else { Role::Dim };
     let mut x = canvas.text(2, y, &format!("{number:>width$} ", width = columns.digits), role);
     if columns.has_executed {
-        let executed = crowd.executed.map_or(String::new(), short);
+        let executed = occupancy.executed.map_or(String::new(), short);
         canvas.text(x, y, &format!("{executed:>4} "), Role::Dim);
         x += EXECUTED;
     }
     if columns.has_lanes {
-        lane_bar(canvas, (x, y), crowd, lane);
+        lane_bar(canvas, (x, y), occupancy, lane);
         x += LANES + 1;
     }
     if columns.has_count {
-        let count = if crowd.lanes.is_empty() { String::new() } else { crowd.lanes.count().to_string() };
-        let role = if crowd.lanes == crowd.next { Role::Lanes } else { Role::OtherLanes };
+        let count = if occupancy.lanes.is_empty() { String::new() } else { occupancy.lanes.count().to_string() };
+        let role = if occupancy.lanes == occupancy.next { Role::Lanes } else { Role::OtherLanes };
         x = canvas.text(x, y, &format!("{count:>2} "), role);
     }
     if columns.has_others {
-        if !crowd.others.is_empty() {
-            canvas.text(x, y, &fitted(&format!("w{}", ranges(&crowd.others)), OTHERS - 1), Role::OtherLanes);
+        if !occupancy.others.is_empty() {
+            canvas.text(x, y, &fitted(&format!("w{}", ranges(&occupancy.others)), OTHERS - 1), Role::OtherLanes);
         }
         x += OTHERS;
     }
-    if crowd.inline_asm {
+    if occupancy.inline_asm {
         canvas.text(x.saturating_sub(1), y, "┃", Role::Dim);
     }
     let width = canvas.width().saturating_sub(x);
     let skipped = usize::try_from(right).unwrap_or(0);
     code::draw(&mut canvas.part(x, y, width, 1), text, skipped);
-    if crowd.focused {
+    if occupancy.focused {
         canvas.tint(y, Role::Focused);
     }
 }
 
 /// A cell for each lane of the focused warp: where it is on this line, `█` if it runs next, `▒` if it waits, `▓` if others run first;
 /// the focused lane as `◆`.
-fn lane_bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), crowd: &LineCrowd, focused: u32) {
-    if crowd.lanes.is_empty() {
+fn lane_bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), occupancy: &LineOccupancy, focused: u32) {
+    if occupancy.lanes.is_empty() {
         return;
     }
     let has = |lanes: LaneMask, lane: u32| lanes.contains(lane as usize);
     for lane in 0..LANES as u32 {
         let (glyph, role) = match () {
-            () if !has(crowd.lanes, lane) => ("·", Role::Dim),
+            () if !has(occupancy.lanes, lane) => ("·", Role::Dim),
             () if lane == focused => ("◆", Role::Lanes),
-            () if has(crowd.next, lane) => ("█", Role::Lanes),
-            () if has(crowd.waiting, lane) => ("▒", Role::OtherLanes),
+            () if has(occupancy.next, lane) => ("█", Role::Lanes),
+            () if has(occupancy.waiting, lane) => ("▒", Role::OtherLanes),
             () => ("▓", Role::OtherLanes),
         };
         canvas.text(x + lane as usize, y, glyph, role);
-        if has(crowd.lanes, lane) {
+        if has(occupancy.lanes, lane) {
             canvas.on_click((x + lane as usize, y, 1), Target::Command(format!("lane {lane}")));
         }
     }
 }
 
 /// A click beside a line with code sets a breakpoint there, or deletes the one that is there.
-fn click_on_gutter(canvas: &mut Canvas<'_>, (y, number): (usize, u32), source: &SourceFile, crowd: &LineCrowd) {
-    let command = match crowd.mark {
+fn click_on_gutter(canvas: &mut Canvas<'_>, (y, number): (usize, u32), source: &SourceFile, occupancy: &LineOccupancy) {
+    let command = match occupancy.mark {
         Some(mark) => format!("delete {}", mark.number),
-        None if crowd.has_code => format!("break {}:{number}", source.short_name()),
+        None if occupancy.has_code => format!("break {}:{number}", source.short_name()),
         None => return,
     };
     canvas.on_click((0, y, 2), Target::Command(command));
 }
 
 /// Puts the cursor on the next line with what is searched for, or the one before.
-fn search(source: &SourceFile, here: usize, sight: &mut Sight) {
-    let step = std::mem::take(&mut sight.step);
-    if step == 0 || sight.search.is_empty() {
+fn search(source: &SourceFile, here: usize, view_state: &mut ViewState) {
+    let step = std::mem::take(&mut view_state.step);
+    if step == 0 || view_state.search.is_empty() {
         return;
     }
     let total = i64::from(source.line_count());
-    let cursor = here as i64 + sight.down;
+    let cursor = here as i64 + view_state.down;
     let found = (1..=total).map(|distance| (cursor + step * distance).rem_euclid(total)).find(|row| {
         let line = source.line(u32::try_from(row + 1).unwrap_or(u32::MAX));
-        line.to_lowercase().contains(&sight.search)
+        line.to_lowercase().contains(&view_state.search)
     });
-    sight.down = found.map_or(sight.down, |row| row - here as i64);
+    view_state.down = found.map_or(view_state.down, |row| row - here as i64);
 }

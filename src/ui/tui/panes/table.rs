@@ -1,6 +1,6 @@
 //! Listings of the engine as panes: stack, locals, barriers, mbarriers, copies in flight, breakpoints, watches.
 
-use super::look::{Look, Sight};
+use super::context::{DrawContext, ViewState};
 use super::words::more;
 use crate::debug::breakpoints::{BreakpointRow, breakpoint_rows};
 use crate::debug::display::shown;
@@ -16,47 +16,47 @@ use crate::ui::tui::theme::Role;
 const GAP: usize = 2;
 
 /// The calls that the focused lane is inside of. A click selects a frame.
-pub fn stack(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let frames = view::backtrace(&look.session.scene(), usize::MAX);
+pub fn stack(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
+    let frames = view::backtrace(&context.session.scene(), usize::MAX);
     let (title, table) = titled("stack", frames.map(|stack| frames::stack(&stack)).map_err(|error| error.to_string()));
-    let rest = listing(&table, sight, canvas, &|row| Some(format!("frame {row}")));
+    let rest = listing(&table, view_state, canvas, &|row| Some(format!("frame {row}")));
     title + &rest
 }
 
 /// Variables and parameters of the selected frame.
-pub fn locals(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let locals = view::locals(&look.session.scene(), None);
+pub fn locals(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
+    let locals = view::locals(&context.session.scene(), None);
     let (title, table) = titled("locals", locals.map(|rows| frames::locals(&rows)).map_err(|error| error.to_string()));
-    title + &listing(&table, sight, canvas, &|_| None)
+    title + &listing(&table, view_state, canvas, &|_| None)
 }
 
 /// Named barriers of the focused block: who has arrived, who is missing.
-pub fn sync(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let barriers = view::barriers(&look.session.scene(), &ThreadFilter::default());
+pub fn sync(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
+    let barriers = view::barriers(&context.session.scene(), &ThreadFilter::default());
     let (title, table) = titled("sync", barriers.map(|rows| threads::barriers(&rows)).map_err(|error| error.to_string()));
-    title + &listing(&table, sight, canvas, &|_| None)
+    title + &listing(&table, view_state, canvas, &|_| None)
 }
 
 /// The mbarriers of the focused block, each with who waits for it. A click shows one in full.
-pub fn mbarriers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let views = view::mbarrier_views(&look.session.scene());
+pub fn mbarriers(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
+    let views = view::mbarrier_views(&context.session.scene());
     let names: Vec<String> = views.iter().flatten().map(|view| view.name.clone()).collect();
     let (title, table) = titled("mbarriers", views.map(|views| asynchronous::mbarriers(&views)).map_err(|error| error.to_string()));
     let command = |row: usize| Some(format!("info mbarriers {}", names.get(row)?));
-    title + &listing(&table, sight, canvas, &command)
+    title + &listing(&table, view_state, canvas, &command)
 }
 
 /// The copies in flight and their groups. A click goes to where one was issued.
-pub fn copies(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let view = view::copies(&look.session.scene(), &ThreadFilter::default());
+pub fn copies(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
+    let view = view::copies(&context.session.scene(), &ThreadFilter::default());
     let command = |row: usize| Some(format!("goto {}", view.rows.get(row)?.issued));
-    let rest = listing(&in_flight::in_flight(&view), sight, canvas, &command);
+    let rest = listing(&in_flight::in_flight(&view), view_state, canvas, &command);
     format!("in flight{rest}")
 }
 
 /// Breakpoints, watchpoints and catchpoints.
-pub fn breakpoints(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let rows = breakpoint_rows(&look.session.breakpoints, look.session.program());
+pub fn breakpoints(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
+    let rows = breakpoint_rows(&context.session.breakpoints, context.session.program());
     let mut table = Table::new(&["", ">#", "what", ">hits", "at", ""]);
     for row in &rows {
         let mark = if row.enabled { "●" } else { "○" };
@@ -71,7 +71,7 @@ pub fn breakpoints(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) 
         let row = rows.get(row)?;
         Some(format!("{} {}", if row.enabled { "disable" } else { "enable" }, row.number))
     };
-    format!("breakpoints{}", listing(&table, sight, canvas, &command))
+    format!("breakpoints{}", listing(&table, view_state, canvas, &command))
 }
 
 fn what(row: &BreakpointRow) -> String {
@@ -90,9 +90,9 @@ fn conditions(row: &BreakpointRow) -> String {
 }
 
 /// The displays; those that are another than at the stop before have a `*` before them.
-pub fn watches(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let displays = shown(&look.session.displays, &look.session.scene());
-    let before = look.session.earlier().map(|scene| shown(&look.session.displays, &scene)).unwrap_or_default();
+pub fn watches(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
+    let displays = shown(&context.session.displays, &context.session.scene());
+    let before = context.session.earlier().map(|scene| shown(&context.session.displays, &scene)).unwrap_or_default();
     let mut table = Table::new(&["", ">#", "expression", "value"]);
     for Shown { number, what, value } in &displays {
         let changed = before.iter().any(|other| other.number == *number && other.value != *value);
@@ -103,7 +103,7 @@ pub fn watches(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> S
         table.push(false, [if changed { "*" } else { "" }.to_string(), number.to_string(), what.clone(), value]);
     }
     let table = table.or_note("nothing is watched: 'display EXPRESSION' adds one");
-    format!("watches{}", listing(&table, sight, canvas, &|_| None))
+    format!("watches{}", listing(&table, view_state, canvas, &|_| None))
 }
 
 /// A table, or one that says why there is none.
@@ -112,10 +112,10 @@ fn titled(title: &str, table: Result<Table, String>) -> (String, Table) {
 }
 
 /// Draws a table, and makes its rows do something on a click; what its title says of the rows in sight.
-pub fn listing(table: &Table, sight: &mut Sight, canvas: &mut Canvas<'_>, command: &dyn Fn(usize) -> Option<String>) -> String {
+pub fn listing(table: &Table, view_state: &mut ViewState, canvas: &mut Canvas<'_>, command: &dyn Fn(usize) -> Option<String>) -> String {
     let has_head = table.rows.len() > 1 && canvas.height() > 2 && table.columns.iter().any(|column| !column.title.is_empty());
     let head = usize::from(has_head);
-    let window = sight.window(table.rows.len(), canvas.height().saturating_sub(head));
+    let window = view_state.window(table.rows.len(), canvas.height().saturating_sub(head));
     let widths = widths(table, &window);
     if has_head {
         let titles: Vec<String> = table.columns.iter().map(|column| column.title.to_string()).collect();

@@ -1,7 +1,7 @@
 //! The timeline: the recorded time as a bar, with the present, marks and stops on it. A click goes to a time,
 //! and so does choosing the one that the cursor was moved to.
 
-use super::look::{Look, Sight};
+use super::context::{DrawContext, ViewState};
 use crate::base::Tick;
 use crate::debug::findings::FindingText;
 use crate::debug::session::Session;
@@ -14,39 +14,39 @@ use crate::ui::tui::theme::Role;
 const BAR_MIN: usize = 12;
 
 /// Draws the pane; its title, which holds the bar where the pane has no rows of its own.
-pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let session = look.session;
-    sight.in_title.clear();
+pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
+    let session = context.session;
+    view_state.in_title.clear();
     let findings = match session.findings().len() {
         0 => String::new(),
         1 => "1 finding · ".to_string(),
         count => format!("{count} findings · "),
     };
-    let told = format!("{findings}time {} of {}{}", grouped(session.time()), grouped(session.recorded()), ending(session));
+    let described = format!("{findings}time {} of {}{}", grouped(session.time()), grouped(session.recorded()), ending(session));
     if canvas.height() > 0 {
         let room = canvas.width().saturating_sub(4);
-        let cursor = cursor(session, sight, room);
+        let cursor = cursor(session, view_state, room);
         draw_bar(session, cursor.map(|(cell, _)| cell), canvas);
-        return told + &cursor.map_or(String::new(), |(_, time)| format!(" · cursor at {}", grouped(time)));
+        return described + &cursor.map_or(String::new(), |(_, time)| format!(" · cursor at {}", grouped(time)));
     }
-    let room = canvas.width().saturating_sub(width(&told) + 7);
+    let room = canvas.width().saturating_sub(width(&described) + 7);
     if room < BAR_MIN {
-        return told;
+        return described;
     }
-    let cursor = cursor(session, sight, room);
+    let cursor = cursor(session, view_state, room);
     let bar: String = cells(session, cursor.map(|(cell, _)| cell), room).into_iter().map(|(glyph, _)| glyph).collect();
-    let first = width(&told) + 2;
-    sight.in_title.extend((0..room).map(|cell| (first + cell, format!("goto {}", time_at(session, cell, room)))));
-    format!("{told} ▕{bar}▏{}", cursor.map_or(String::new(), |(_, time)| format!(" {}", grouped(time))))
+    let first = width(&described) + 2;
+    view_state.in_title.extend((0..room).map(|cell| (first + cell, format!("goto {}", time_at(session, cell, room)))));
+    format!("{described} ▕{bar}▏{}", cursor.map_or(String::new(), |(_, time)| format!(" {}", grouped(time))))
 }
 
 /// The cell that the user moved to, and its time, which choosing goes to; none if the user did not move.
-fn cursor(session: &Session, sight: &mut Sight, room: usize) -> Option<(usize, Tick)> {
+fn cursor(session: &Session, view_state: &mut ViewState, room: usize) -> Option<(usize, Tick)> {
     let (now, last) = (cell_of(session, session.time(), room) as i64, room.saturating_sub(1) as i64);
-    let cell = now.saturating_add(sight.right).saturating_add(sight.down).min(last).max(0);
-    (sight.right, sight.down, sight.page) = (cell - now, 0, (last / 10).max(1));
+    let cell = now.saturating_add(view_state.right).saturating_add(view_state.down).min(last).max(0);
+    (view_state.right, view_state.down, view_state.page) = (cell - now, 0, (last / 10).max(1));
     let time = time_at(session, usize::try_from(cell).unwrap_or(0), room);
-    sight.choice = (cell != now).then(|| format!("goto {time}"));
+    view_state.choice = (cell != now).then(|| format!("goto {time}"));
     (cell != now).then_some((usize::try_from(cell).unwrap_or(0), time))
 }
 
@@ -87,7 +87,7 @@ fn cells(session: &Session, cursor: Option<usize>, room: usize) -> Vec<(&'static
             *place = cell;
         }
     };
-    session.visited().iter().for_each(|time| put(*time, ("┃", Role::Dim)));
+    session.navigation().iter().for_each(|time| put(*time, ("┃", Role::Dim)));
     session.marks.by_time().iter().for_each(|(_, mark)| put(mark.time, ("▴", Role::Name)));
     session.findings().iter().filter_map(FindingText::site).for_each(|site| put(site.time, ("✖", Role::Bad)));
     if matches!(session.ended(), Some(End::Fault(_) | End::Broken(_))) {

@@ -1,10 +1,10 @@
 //! The warps pane: what every warp of the focused block does, and below it the blocks of the grid, a cell for each or for several.
 
-use super::look::{Look, Sight};
+use super::context::{DrawContext, ViewState};
 use super::words::more;
 use crate::debug::LaneMask;
 use crate::debug::scene::Scene;
-use crate::debug::view::{BlockCell, CrewRow, State, block_map, crew, place, thread_of};
+use crate::debug::view::{BlockCell, State, WarpSummaryRow, block_map, place, thread_of, warp_summary};
 use crate::ui::text::grouped;
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
 use crate::ui::tui::theme::Role;
@@ -17,21 +17,21 @@ const PLACE_MIN: usize = 11;
 const MAP_ROWS: usize = 4;
 
 /// Draws the pane; its title.
-pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let scene = look.session.scene();
+pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
+    let scene = context.session.scene();
     let (width, height) = (canvas.width(), canvas.height());
     let map = map_rows(scene.block_count(), width, height);
     let rows = height - map;
     let title = format!("warps of block {}", block_name(scene.focus.block));
-    let more = match crew(&scene) {
-        Ok(crew) => draw_crew(look, &crew, sight, &mut canvas.part(0, 0, width, rows)),
+    let more = match warp_summary(&scene) {
+        Ok(warp_summary) => draw_warp_summary(context, &warp_summary, view_state, &mut canvas.part(0, 0, width, rows)),
         Err(error) => {
             canvas.part(0, 0, width, rows).say(&error.to_string());
             String::new()
         }
     };
     if map > 0 {
-        draw_map(look, &mut canvas.part(0, rows, width, map));
+        draw_map(context, &mut canvas.part(0, rows, width, map));
     }
     title + &more
 }
@@ -49,10 +49,15 @@ fn map_rows(blocks: u64, width: usize, height: usize) -> usize {
     rows.clamp(1, MAP_ROWS).min(height / 3) + 1
 }
 
-fn draw_crew(look: &Look<'_>, crew: &[CrewRow], sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let window = sight.window(crew.len(), canvas.height());
-    let shown = crew.get(window.clone()).unwrap_or_default();
-    let scene = look.session.scene();
+fn draw_warp_summary(
+    context: &DrawContext<'_>,
+    warp_summary: &[WarpSummaryRow],
+    view_state: &mut ViewState,
+    canvas: &mut Canvas<'_>,
+) -> String {
+    let window = view_state.window(warp_summary.len(), canvas.height());
+    let shown = warp_summary.get(window.clone()).unwrap_or_default();
+    let scene = context.session.scene();
     let names = shown.iter().map(|row| width(&scene.roles.ranges(&row.warps))).max().unwrap_or(1).clamp(1, 16);
     let states = shown.iter().map(|row| width(&state(&scene, row))).max().unwrap_or(1).clamp(1, 22);
     let next = scene.next_lanes();
@@ -64,33 +69,33 @@ fn draw_crew(look: &Look<'_>, crew: &[CrewRow], sight: &mut Sight, canvas: &mut 
         let name = if row.is_first { scene.roles.ranges(&row.warps) } else { String::new() };
         canvas.text(0, y, if row.focused { "▶" } else { " " }, Role::Lanes);
         let x = canvas.text(2, y, &fitted(&name, names), Role::Text);
-        let role = if row.standing.is_some() { Role::Text } else { Role::Dim };
+        let role = if row.location.is_some() { Role::Text } else { Role::Dim };
         let mut x = canvas.text(x + 1, y, &fitted(&state(&scene, row), states), role) + 1;
-        let Some(standing) = &row.standing else { continue };
+        let Some(location) = &row.location else { continue };
         let room = canvas.width().saturating_sub(x);
-        let at = place(scene.program(), standing.pc);
+        let at = place(scene.program(), location.pc);
         let at = short(&at);
         let wanted = 7 + PLACE_MIN.min(width(&at) + 1);
         if room >= LANES + wanted {
-            let runs = if row.warps.contains(&scene.focus.warp) { standing.lanes & next } else { standing.lanes };
+            let runs = if row.warps.contains(&scene.focus.warp) { location.lanes & next } else { location.lanes };
             x = bar(
                 canvas,
                 (x, y),
                 row,
-                if standing.state == State::Ready { runs } else { LaneMask::NONE },
+                if location.state == State::Ready { runs } else { LaneMask::NONE },
                 (thread.warp, scene.focus.lane),
             );
         } else if room >= LANES / 2 + wanted {
-            let role = if standing.state == State::Ready { Role::Lanes } else { Role::OtherLanes };
-            x = canvas.text(x, y, &half_bar(standing.lanes), role) + 1;
+            let role = if location.state == State::Ready { Role::Lanes } else { Role::OtherLanes };
+            x = canvas.text(x, y, &half_bar(location.lanes), role) + 1;
         }
-        let x = canvas.text(x, y, &format!("{:>2} at ", standing.lanes.count()), Role::Text);
+        let x = canvas.text(x, y, &format!("{:>2} at ", location.lanes.count()), Role::Text);
         canvas.text(x, y, &at, Role::Name);
         if row.focused {
             canvas.tint(y, Role::Focused);
         }
     }
-    more(&window, crew.len())
+    more(&window, warp_summary.len())
 }
 
 /// `37 <BB0_2+2>` of `file.ptx:37 <$L__BB0_2+2>`: the file is that of the source pane, and every label of a compiler begins alike.
@@ -99,34 +104,34 @@ fn short(place: &str) -> String {
 }
 
 /// `ready`, `split 2`, `at barrier 0`
-fn state(scene: &Scene<'_>, row: &CrewRow) -> String {
-    match &row.standing {
+fn state(scene: &Scene<'_>, row: &WarpSummaryRow) -> String {
+    match &row.location {
         None => "exited".to_string(),
-        Some(standing) if standing.state == State::Ready && row.groups > 1 => format!("split {}", row.groups),
-        Some(standing) => match standing.state {
+        Some(location) if location.state == State::Ready && row.groups > 1 => format!("split {}", row.groups),
+        Some(location) => match location.state {
             State::Lanes(_) => "waits for lanes".to_string(),
-            State::AtMeeting(_) => "waits to meet".to_string(),
+            State::AtReconvergence(_) => "waits to meet".to_string(),
             State::AwaitsTurn(_) => "waits its turn".to_string(),
-            _ => standing.state_in_words(scene),
+            _ => location.state_in_words(scene),
         },
     }
 }
 
 /// A cell for each lane: `█` runs next, `▓` runs later, `▒` waits, `·` is elsewhere, blank has exited. The column behind it.
-fn bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), row: &CrewRow, next: LaneMask, (warp, focused): (u32, u32)) -> usize {
-    let Some(standing) = &row.standing else { return x };
+fn bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), row: &WarpSummaryRow, next: LaneMask, (warp, focused): (u32, u32)) -> usize {
+    let Some(location) = &row.location else { return x };
     for lane in 0..LANES as u32 {
         let has = |lanes: LaneMask| lanes.contains(lane as usize);
         let (glyph, role) = match () {
             () if has(row.exited) => (" ", Role::Dim),
-            () if !has(standing.lanes) => ("·", Role::Dim),
+            () if !has(location.lanes) => ("·", Role::Dim),
             () if row.focused && lane == focused => ("◆", Role::Lanes),
             () if has(next) => ("█", Role::Lanes),
-            () if standing.state == State::Ready => ("▓", Role::OtherLanes),
+            () if location.state == State::Ready => ("▓", Role::OtherLanes),
             () => ("▒", Role::OtherLanes),
         };
         canvas.text(x + lane as usize, y, glyph, role);
-        if has(standing.lanes) {
+        if has(location.lanes) {
             canvas.on_click((x + lane as usize, y, 1), Target::Command(format!("warp {warp} lane {lane}")));
         }
     }
@@ -145,8 +150,8 @@ fn half_bar(lanes: LaneMask) -> String {
 }
 
 /// `blocks ██▒▒····` with what the cells mean.
-fn draw_map(look: &Look<'_>, canvas: &mut Canvas<'_>) {
-    let scene = look.session.scene();
+fn draw_map(context: &DrawContext<'_>, canvas: &mut Canvas<'_>) {
+    let scene = context.session.scene();
     let columns = canvas.width().saturating_sub(2);
     let cells = columns * canvas.height().saturating_sub(1);
     let map = block_map(&scene, cells as u64);

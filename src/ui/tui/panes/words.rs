@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn counts_take_four_characters() {
-        let told = [0, 9999, 10_000, 999_999, 1_299_999, 34_000_000, u64::MAX].map(short);
-        assert_eq!(told, ["0", "9999", "10k", "999k", "1.2M", "34M", "18E"]);
+        let described = [0, 9999, 10_000, 999_999, 1_299_999, 34_000_000, u64::MAX].map(short);
+        assert_eq!(described, ["0", "9999", "10k", "999k", "1.2M", "34M", "18E"]);
     }
 }

@@ -19,7 +19,7 @@ use crate::machine::{GroupState, Issue, Tick};
 use crate::program::{Base, Src, SrcKind, map};
 
 /// Who is stepped, and why others ran.
-pub struct Steering {
+pub struct SchedulerLock {
     /// The stepped warp; none if everybody runs as the scheduler says.
     pub own: Option<WarpPlace>,
     /// What it needed the others for, as far as is known.
@@ -28,23 +28,23 @@ pub struct Steering {
 
 impl Session {
     /// Gives the stepped warp the turn if it can run; lets the others run until it can if not.
-    pub(super) fn steer(&mut self, steering: &mut Steering, watcher: &mut Watcher) {
-        let Some((block, warp)) = steering.own else { return };
+    pub(super) fn lock_scheduler(&mut self, scheduler_lock: &mut SchedulerLock, watcher: &mut Watcher) {
+        let Some((block, warp)) = scheduler_lock.own else { return };
         watcher.places.retain(|place| place.number.is_some());
         let ready = self.machine().block(block).and_then(|block| block.warps.get(warp as usize)).map(|warp| warp.can_run());
-        watcher.held_for = steering.own.filter(|_| ready == Some(true));
-        watcher.waits_for = steering.own.filter(|_| ready == Some(false));
+        watcher.held_for = scheduler_lock.own.filter(|_| ready == Some(true));
+        watcher.waits_for = scheduler_lock.own.filter(|_| ready == Some(false));
         if ready == Some(true) {
             self.give_turn((block, warp), watcher);
         } else if let Some(barrier) = self.barrier_of(block, warp) {
-            steering.need = Need::Barrier(barrier);
+            scheduler_lock.need = Need::Barrier(barrier);
         }
     }
 
     /// Lets another warp run, since the stepped one waits for a flag: until the flag changes, or that warp's turn is over.
-    pub(super) fn let_others(&mut self, steering: &mut Steering, watcher: &mut Watcher, issue: &Issue) {
-        let (Some(own), Some(other)) = (steering.own, self.next_other(steering.own)) else { return };
-        steering.need = Need::Flag;
+    pub(super) fn let_others(&mut self, scheduler_lock: &mut SchedulerLock, watcher: &mut Watcher, issue: &Issue) {
+        let (Some(own), Some(other)) = (scheduler_lock.own, self.next_other(scheduler_lock.own)) else { return };
+        scheduler_lock.need = Need::Flag;
         watcher.spin.gave_way();
         self.gave_way_to = Some(other);
         watcher.held_for = Some(other);

@@ -5,7 +5,7 @@ use crate::machine::state::clocks::Clocks;
 use crate::machine::state::coverage::Writes;
 use crate::machine::state::device::Device;
 use crate::machine::state::lanes::{LANES, PerLane};
-use crate::machine::state::launch::{Account, DivergencePolicy, LaunchConfig, LaunchError};
+use crate::machine::state::launch::{DivergencePolicy, Instrumentation, LaunchConfig, LaunchError};
 use crate::machine::state::special::{self, Fixed};
 use crate::machine::state::tables::matrix::MatrixTables;
 use crate::machine::state::tables::wgmma::WgmmaTables;
@@ -27,7 +27,7 @@ const CLUSTER_BLOCKS: u64 = 16;
 const BLOCK_THREADS: u64 = 1024;
 
 /// What the interpreter looks up at every step, worked out once a launch.
-pub struct Linked {
+pub struct PreparedLaunch {
     /// How it was launched.
     pub config: LaunchConfig,
     /// The program's constants, as the block of each rank of a cluster sees them.
@@ -37,7 +37,7 @@ pub struct Linked {
     /// How far along each pc is, for the choice among lane groups. Where the warps have stacks, 1 where lanes can meet and 0 elsewhere.
     pub rank: Vec<u32>,
     /// Where lanes that part at a branch meet again, by its pc, the outermost place first; only where the warps have stacks.
-    pub(in crate::machine) meetings: Vec<Box<[Pc]>>,
+    pub(in crate::machine) reconvergences: Vec<Box<[Pc]>>,
     /// Bytes of a block's shared memory: reserved, static and dynamic.
     pub shared_bytes: u64,
     /// The first byte of it that the kernel may access: [`map::SHARED_RESERVED`], or 0 where the program names the reserved part.
@@ -66,7 +66,7 @@ pub struct Linked {
     pub(in crate::machine) simd: pulp::Arch,
 }
 
-impl Linked {
+impl PreparedLaunch {
     pub(in crate::machine) fn new(device: &Device, config: LaunchConfig) -> Result<Self, LaunchError> {
         let program = &*device.program;
         check_kernel(program, &config)?;
@@ -77,9 +77,9 @@ impl Linked {
             return Err(LaunchError::SharedMemory { bytes: shared_bytes, limit: map::SHARED_LIMIT });
         }
         let blocks = config.grid.iter().map(|extent| u64::from(*extent)).product();
-        let meetings = match config.divergence {
+        let reconvergences = match config.divergence {
             DivergencePolicy::Independent => Vec::new(),
-            DivergencePolicy::Stack => cfg::meetings_of(program, config.kernel),
+            DivergencePolicy::Stack => cfg::reconvergences_of(program, config.kernel),
         };
         let resident = resident_blocks(program, &config, shared_bytes, blocks);
         let shared_aggregate = special::aggregate_shared(program, kernel, config.dynamic_shared);
@@ -88,9 +88,9 @@ impl Linked {
             specials: program.specials.iter().map(|special| Fixed::new(*special, &config, shared_aggregate)).collect(),
             rank: match config.divergence {
                 DivergencePolicy::Independent => cfg::frontier_order_of(program, config.kernel),
-                DivergencePolicy::Stack => meeting_places(&meetings),
+                DivergencePolicy::Stack => reconvergence_points(&reconvergences),
             },
-            meetings,
+            reconvergences,
             shared_bytes,
             shared_aggregate,
             shared_start: if special::names_reserved_shared(program) { 0 } else { map::SHARED_RESERVED },
@@ -101,7 +101,7 @@ impl Linked {
             wgmmas: WgmmaTables::new(program),
             clocks: Clocks::new(program),
             asks_for_phases: program.code.iter().any(|inst| matches!(inst.op, Op::Mbarrier(MbarrierOp::Wait { .. }))),
-            writes: (config.account == Account::RunsAndWrites).then(|| Writes::new(program)),
+            writes: (config.instrumentation == Instrumentation::RunsAndWrites).then(|| Writes::new(program)),
             matrices: MatrixTables::new(program),
             simd: pulp::Arch::new(),
             config,
@@ -130,14 +130,14 @@ impl Constants {
     }
 }
 
-impl Linked {
+impl PreparedLaunch {
     /// Whether a cluster may start beside `resident` blocks that hold `state_bytes` bytes of simulated state.
     pub(in crate::machine) fn has_room(&self, resident: u64, state_bytes: u64) -> bool {
         resident < self.resident && (!self.bounds_state || resident < MULTIPROCESSORS || state_bytes < RESIDENT_BYTES)
     }
 }
 
-impl Linked {
+impl PreparedLaunch {
     /// The index in the grid of the block that is launched as number `number`: cluster after cluster, and in a cluster by rank.
     pub fn block_index(&self, number: u64) -> [u32; 3] {
         assert!(number < self.blocks, "block {number} of {}", self.blocks);
@@ -159,9 +159,9 @@ impl Linked {
 }
 
 /// For every pc, 1 if lanes that parted at a branch meet there.
-fn meeting_places(meetings: &[Box<[Pc]>]) -> Vec<u32> {
-    let mut places = vec![0; meetings.len()];
-    meetings.iter().flatten().for_each(|pc| places[pc.index()] = 1);
+fn reconvergence_points(reconvergences: &[Box<[Pc]>]) -> Vec<u32> {
+    let mut places = vec![0; reconvergences.len()];
+    reconvergences.iter().flatten().for_each(|pc| places[pc.index()] = 1);
     places
 }
 

@@ -9,7 +9,7 @@ pub(super) fn lanes_do(mask: LaneMask, verb: &str) -> String {
         _ if verb.ends_with(['s', 'o']) => "es",
         _ => "s",
     };
-    format!("{} {verb}{ending}", mask.in_words())
+    format!("{} {verb}{ending}", mask.describe())
 }
 
 #[cfg(test)]

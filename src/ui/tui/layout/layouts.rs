@@ -31,7 +31,7 @@ pub enum Command<'a> {
 
 /// Where layouts are found, and which of them is shown.
 #[derive(Clone, Debug, Default)]
-pub struct Shelf {
+pub struct LayoutStore {
     /// Folder of the user's own layouts.
     folder: Option<PathBuf>,
     shown: String,
@@ -39,7 +39,7 @@ pub struct Shelf {
 
 /// Why a layout cannot be shown or saved.
 #[derive(Debug, thiserror::Error)]
-pub enum ShelfError {
+pub enum LayoutStoreError {
     /// There is none of that name.
     #[error("there is no layout '{name}'{}", near(.nearest.as_deref(), .names))]
     Unknown {
@@ -51,7 +51,7 @@ pub enum ShelfError {
         names: Vec<String>,
     },
     /// Its file is no layout.
-    #[error("{}", told(.0))]
+    #[error("{}", described(.0))]
     File(LayoutError),
     /// It cannot be written.
     #[error("cannot write {path}: {reason}")]
@@ -67,7 +67,7 @@ fn near(nearest: Option<&str>, names: &[String]) -> String {
     nearest.map_or_else(|| format!(": there are {}", names.join(", ")), |nearest| format!(", did you mean '{nearest}'?"))
 }
 
-fn told(error: &LayoutError) -> String {
+fn described(error: &LayoutError) -> String {
     match error {
         LayoutError::Unreadable(reason) => reason.clone(),
         LayoutError::Wrong(wrong) => {
@@ -78,7 +78,7 @@ fn told(error: &LayoutError) -> String {
     }
 }
 
-impl Shelf {
+impl LayoutStore {
     /// A shelf with the user's own layouts in `folder`.
     pub fn new(folder: Option<PathBuf>) -> Self {
         Self { folder, shown: SHIPPED.first().map_or(String::new(), |(name, _)| (*name).to_string()) }
@@ -101,7 +101,7 @@ impl Shelf {
     ///
     /// # Errors
     /// There is none, or its file is no layout.
-    pub fn take(&mut self, name: &str) -> Result<Layout, ShelfError> {
+    pub fn take(&mut self, name: &str) -> Result<Layout, LayoutStoreError> {
         let names = self.names();
         let next = || {
             let at = names.iter().position(|name| *name == self.shown).map_or(0, |at| at + 1);
@@ -117,21 +117,21 @@ impl Shelf {
     }
 
     /// A user's own layout wins over the shipped one of the same name.
-    fn read(&self, name: &str, names: &[String]) -> Result<Layout, ShelfError> {
+    fn read(&self, name: &str, names: &[String]) -> Result<Layout, LayoutStoreError> {
         let own = self.own(name).filter(|path| path.is_file());
         if let Some(path) = own.or_else(|| Some(PathBuf::from(name)).filter(|path| is_path(name) && path.is_file())) {
-            let text = ron_text::read_text(&path).map_err(|reason| ShelfError::File(LayoutError::Unreadable(reason)))?;
-            return Layout::parse(&path.display().to_string(), text).map_err(ShelfError::File);
+            let text = ron_text::read_text(&path).map_err(|reason| LayoutStoreError::File(LayoutError::Unreadable(reason)))?;
+            return Layout::parse(&path.display().to_string(), text).map_err(LayoutStoreError::File);
         }
         if let Some((name, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
-            return Layout::parse(&format!("{name}.ron"), (*text).to_string()).map_err(ShelfError::File);
+            return Layout::parse(&format!("{name}.ron"), (*text).to_string()).map_err(LayoutStoreError::File);
         }
         if is_path(name) {
-            let text = ron_text::read_text(Path::new(name)).map_err(|reason| ShelfError::File(LayoutError::Unreadable(reason)))?;
-            return Layout::parse(name, text).map_err(ShelfError::File);
+            let text = ron_text::read_text(Path::new(name)).map_err(|reason| LayoutStoreError::File(LayoutError::Unreadable(reason)))?;
+            return Layout::parse(name, text).map_err(LayoutStoreError::File);
         }
         let nearest = nearest(name, names.iter().map(String::as_str)).map(str::to_string);
-        Err(ShelfError::Unknown { name: name.to_string(), nearest, names: names.to_vec() })
+        Err(LayoutStoreError::Unknown { name: name.to_string(), nearest, names: names.to_vec() })
     }
 
     /// The file of the user's own layout called `name`.
@@ -143,9 +143,9 @@ impl Shelf {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn save(&self, name: &str, layout: &Layout) -> Result<String, ShelfError> {
+    pub fn save(&self, name: &str, layout: &Layout) -> Result<String, LayoutStoreError> {
         let path = self.own(name).unwrap_or_else(|| PathBuf::from(name));
-        let unwritable = |error: std::io::Error| ShelfError::Unwritable { path: path.display().to_string(), reason: cause(&error) };
+        let unwritable = |error: std::io::Error| LayoutStoreError::Unwritable { path: path.display().to_string(), reason: cause(&error) };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(unwritable)?;
         }

@@ -16,7 +16,7 @@ use crate::program::{Op, Pc, WarpgroupOp};
 
 /// One touch of a watched place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Touch {
+pub struct WatchedAccess {
     /// The watchpoint's number; none in a history.
     pub number: Option<u32>,
     /// What was touched.
@@ -45,7 +45,7 @@ pub struct Touch {
 
 /// A touch, ready to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TouchText {
+pub struct WatchedAccessText {
     /// The watchpoint's number; none in a history.
     pub number: Option<u32>,
     /// What was touched.
@@ -70,51 +70,62 @@ pub struct TouchText {
 }
 
 /// The instruction that touched a place.
-fn site_of(scene: &Scene<'_>, touch: &Touch) -> Site {
-    let place = Place { pc: touch.pc, tick: touch.time, block: touch.by.block, warp: touch.by.warp };
-    Site::new(scene.program(), scene.machine.config().block, place, touch.lanes).with_role(scene.roles)
+fn site_of(scene: &Scene<'_>, watched_access: &WatchedAccess) -> Site {
+    let place = Place { pc: watched_access.pc, tick: watched_access.time, block: watched_access.by.block, warp: watched_access.by.warp };
+    Site::new(scene.program(), scene.machine.config().block, place, watched_access.lanes).with_role(scene.roles)
 }
 
 /// What a touch did to one value.
-struct Told {
+struct ValueChange {
     element: Option<String>,
     more: usize,
     old: String,
     new: String,
 }
 
-impl TouchText {
-    /// `touch`, with values of the type that its name has where the thread of `scene` stands.
-    pub fn new(scene: &Scene<'_>, touch: &Touch) -> Self {
-        let value = value_of(scene, touch);
-        let site = site_of(scene, touch);
-        let Told { element, more, old, new } = told(scene, touch, value.as_ref());
-        let note = part_of_access(scene, touch, value.as_ref()).or_else(|| tried(touch));
+impl WatchedAccessText {
+    /// `watched_access`, with values of the type that its name has where the thread of `scene` stands.
+    pub fn new(scene: &Scene<'_>, watched_access: &WatchedAccess) -> Self {
+        let value = value_of(scene, watched_access);
+        let site = site_of(scene, watched_access);
+        let ValueChange { element, more, old, new } = described(scene, watched_access, value.as_ref());
+        let note = part_of_access(scene, watched_access, value.as_ref()).or_else(|| tried(watched_access));
         let at_once = scene.machine.config().copies.ends_at_issue();
-        let is_wgmma = matches!(scene.program().code[touch.pc.index()].op, Op::Wgmma(WarpgroupOp::Multiply { .. }));
+        let is_wgmma = matches!(scene.program().code[watched_access.pc.index()].op, Op::Wgmma(WarpgroupOp::Multiply { .. }));
         let kind = if is_wgmma { "wgmma" } else { "copy" };
-        let copy = touch.copy.map(|(id, time)| (kind, id, (time > touch.time || at_once).then_some(time)));
-        Self { number: touch.number, name: touch.name.clone(), site, write: touch.write, copy, element, more, old, new, note }
+        let copy = watched_access.copy.map(|(id, time)| (kind, id, (time > watched_access.time || at_once).then_some(time)));
+        Self {
+            number: watched_access.number,
+            name: watched_access.name.clone(),
+            site,
+            write: watched_access.write,
+            copy,
+            element,
+            more,
+            old,
+            new,
+            note,
+        }
     }
 }
 
 /// What the place's name means where the thread stands that touched it; none if nothing any more.
-fn value_of(scene: &Scene<'_>, touch: &Touch) -> Option<Value> {
-    Expression::parse(&touch.name).ok()?.evaluate(&scene.refocused(touch.by)).ok()
+fn value_of(scene: &Scene<'_>, watched_access: &WatchedAccess) -> Option<Value> {
+    Expression::parse(&watched_access.name).ok()?.evaluate(&scene.refocused(watched_access.by)).ok()
 }
 
-fn told(scene: &Scene<'_>, touch: &Touch, value: Option<&Value>) -> Told {
+fn described(scene: &Scene<'_>, watched_access: &WatchedAccess, value: Option<&Value>) -> ValueChange {
     if let Some(Value::Array(array)) = value
-        && let Some(told) = told_of_array(scene, touch, array)
+        && let Some(described) = told_of_array(scene, watched_access, array)
     {
-        return told;
+        return described;
     }
-    let ty = type_of(value, touch.new.len() as u32 * 8);
+    let ty = type_of(value, watched_access.new.len() as u32 * 8);
     let text = |bytes: &[u8]| match ty {
         Some(ty) => Scalar { ty, bits: little_endian(bytes) }.text(scene, None),
         None => bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "),
     };
-    Told { element: None, more: 0, old: text(&touch.old), new: text(&touch.new) }
+    ValueChange { element: None, more: 0, old: text(&watched_access.old), new: text(&watched_access.new) }
 }
 
 /// The type of a place of so many bits; none for an array.
@@ -131,37 +142,39 @@ fn type_of(value: Option<&Value>, bits: u32) -> Option<Type> {
 }
 
 /// Which elements of an array a write has changed, in the type of its elements; if they are declared as bytes, in that of the access.
-fn told_of_array(scene: &Scene<'_>, touch: &Touch, array: &Array) -> Option<Told> {
-    let access = access_type(scene.program(), touch.pc).map(|ty| match ty.kind() {
-        TypeKind::Untyped => data_type(scene, touch.pc).filter(|data| data.bits() == ty.bits()).unwrap_or(ty),
+fn told_of_array(scene: &Scene<'_>, watched_access: &WatchedAccess, array: &Array) -> Option<ValueChange> {
+    let access = access_type(scene.program(), watched_access.pc).map(|ty| match ty.kind() {
+        TypeKind::Untyped => data_type(scene, watched_access.pc).filter(|data| data.bits() == ty.bits()).unwrap_or(ty),
         _ => ty,
     });
     let as_declared = array.ty != ScalarType::B8;
     let ty = if as_declared { array.ty } else { access.unwrap_or(array.ty) };
     let size = (ty.bits() / 8).max(1) as usize;
     let part = |bytes: &[u8], index: usize| bytes.get(index * size..(index + 1) * size).map(<[u8]>::to_vec);
-    let changed: Vec<usize> = (0..touch.new.len() / size).filter(|index| part(&touch.old, *index) != part(&touch.new, *index)).collect();
-    let touched = touch.address.and_then(|(start, at)| usize::try_from(at.checked_sub(start)?).ok().map(|offset| offset / size));
+    let changed: Vec<usize> = (0..watched_access.new.len() / size)
+        .filter(|index| part(&watched_access.old, *index) != part(&watched_access.new, *index))
+        .collect();
+    let touched = watched_access.address.and_then(|(start, at)| usize::try_from(at.checked_sub(start)?).ok().map(|offset| offset / size));
     let index = changed.first().copied().or(touched)?;
-    let (old, new) = (part(&touch.old, index)?, part(&touch.new, index)?);
+    let (old, new) = (part(&watched_access.old, index)?, part(&watched_access.new, index)?);
     let text = |bytes: &[u8]| Scalar { ty: Type::Scalar(ty), bits: little_endian(bytes) }.text(scene, None);
     let element = match as_declared {
-        true => touch.name.clone() + &subscript(&array.shape, index as u64),
-        false if ty == array.ty => format!("{}[{index}]", touch.name),
-        false => format!("(({}*){})[{index}]", ty.word(), touch.name),
+        true => watched_access.name.clone() + &subscript(&array.shape, index as u64),
+        false if ty == array.ty => format!("{}[{index}]", watched_access.name),
+        false => format!("(({}*){})[{index}]", ty.word(), watched_access.name),
     };
-    Some(Told { element: Some(element), more: changed.len().saturating_sub(1), old: text(&old), new: text(&new) })
+    Some(ValueChange { element: Some(element), more: changed.len().saturating_sub(1), old: text(&old), new: text(&new) })
 }
 
 /// That the place is one byte of what the access writes or reads, if it is.
-fn part_of_access(scene: &Scene<'_>, touch: &Touch, value: Option<&Value>) -> Option<String> {
+fn part_of_access(scene: &Scene<'_>, watched_access: &WatchedAccess, value: Option<&Value>) -> Option<String> {
     let is_byte = matches!(value, Some(Value::Scalar(Scalar { ty: Type::Scalar(ScalarType::B8), .. })));
-    let access = access_type(scene.program(), touch.pc).filter(|ty| is_byte && ty.bits() > 8)?;
+    let access = access_type(scene.program(), watched_access.pc).filter(|ty| is_byte && ty.bits() > 8)?;
     Some(format!("one byte of the .{} that the instruction accesses", access.word()))
 }
 
 /// How many lanes tried to swap.
-fn tried(touch: &Touch) -> Option<String> {
-    let tried = touch.tried.filter(|tried| *tried != touch.lanes)?;
-    Some(format!("{} tried", tried.in_words()))
+fn tried(watched_access: &WatchedAccess) -> Option<String> {
+    let tried = watched_access.tried.filter(|tried| *tried != watched_access.lanes)?;
+    Some(format!("{} tried", tried.describe()))
 }

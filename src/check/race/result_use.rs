@@ -8,11 +8,11 @@ use crate::program::{Bank, Inst, Pc, Program};
 
 /// The tests of a program that were looked at.
 #[derive(Clone, Default)]
-pub(super) struct Heed(BTreeMap<Pc, bool>);
+pub(super) struct ResultUse(BTreeMap<Pc, bool>);
 
-impl Heed {
+impl ResultUse {
     /// Whether what the instruction at `pc` says decides anything but the values of registers that nobody looks at.
-    pub fn is_heeded(&mut self, program: &Program, pc: Pc) -> bool {
+    pub fn is_result_used(&mut self, program: &Program, pc: Pc) -> bool {
         *self.0.entry(pc).or_insert_with(|| decides(program, pc).unwrap_or(true))
     }
 }
@@ -20,16 +20,16 @@ impl Heed {
 fn decides(program: &Program, pc: Pc) -> Option<bool> {
     let function = &program.functions[program.function_at(pc)?.index()];
     let code = program.code.get(function.code.start as usize..function.code.end as usize)?;
-    let mut told = writes(&program.code[pc.index()], program).to_vec();
+    let mut described = writes(&program.code[pc.index()], program).to_vec();
     let mut next = 0;
-    while let Some(register) = told.get(next).copied() {
+    while let Some(register) = described.get(next).copied() {
         for inst in code.iter().filter(|inst| reads(inst, program).contains(&register)) {
             if !only_computes(inst, program, register) {
                 return Some(true);
             }
             for result in writes(inst, program) {
-                if !told.contains(&result) {
-                    told.push(result);
+                if !described.contains(&result) {
+                    described.push(result);
                 }
             }
         }

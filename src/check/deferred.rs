@@ -6,13 +6,13 @@ use super::reporter::Reporter;
 
 /// Findings that wait.
 #[derive(Clone, Default)]
-pub(super) struct Held {
+pub(super) struct DeferredFindings {
     findings: Findings,
 }
 
-impl Held {
+impl DeferredFindings {
     /// Holds a finding.
-    pub fn hold(&mut self, finding: Finding) {
+    pub fn defer(&mut self, finding: Finding) {
         assert!(!finding.id.is_race(), "a race gives way to none");
         self.findings.report(finding);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::stage::Stage;
+use super::screen_terminal::ScreenTerminal;
 use crate::debug::session::Session;
 use crate::ui::console::{Console, locked};
 
@@ -10,15 +10,15 @@ use crate::ui::console::{Console, locked};
 ///
 /// The console is locked while a line is executed, the session only while it changes: what is called back while a command asks something
 /// still draws it.
-pub struct Desk {
+pub struct Shared {
     console: Mutex<Console>,
     session: Arc<Mutex<Session>>,
-    stage: Mutex<Stage>,
+    stage: Mutex<ScreenTerminal>,
 }
 
-impl Desk {
+impl Shared {
     /// A desk with a console, its session and what is seen.
-    pub(super) fn new(console: Console, stage: Stage) -> Self {
+    pub(super) fn new(console: Console, stage: ScreenTerminal) -> Self {
         let session = console.shared();
         Self { console: Mutex::new(console), session, stage: Mutex::new(stage) }
     }
@@ -39,7 +39,7 @@ impl Desk {
     }
 
     /// What is seen, for one thread at a time.
-    pub(super) fn stage(&self) -> MutexGuard<'_, Stage> {
+    pub(super) fn stage(&self) -> MutexGuard<'_, ScreenTerminal> {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,11 +4,11 @@ use super::watcher::CopyHit;
 use crate::base::counted;
 use crate::debug::breakpoints::{CopyAct, MbarrierAct};
 use crate::debug::session::Session;
-use crate::machine::{Contribution, Ends, Mbarrier, MbarrierChange, MbarrierEvent};
+use crate::machine::{Contribution, CopyCompletion, Mbarrier, MbarrierChange, MbarrierEvent};
 
 impl Session {
     /// What was done to an mbarrier: `full[1] of block (0,0,0): arrives, 96 of 96 arrivals are missing now`.
-    pub(super) fn tell_mbarrier(&self, event: &MbarrierEvent) -> (MbarrierAct, String) {
+    pub(super) fn describe_mbarrier(&self, event: &MbarrierEvent) -> (MbarrierAct, String) {
         let block = self.machine().block(event.block);
         let name =
             block.map_or(format!("the mbarrier at {:#x}", event.address), |block| self.machine().mbarrier_name(block, event.address));
@@ -16,7 +16,7 @@ impl Session {
         let [x, y, z] = event.place.block;
         // An mbarrier of the own block has its block beside its name already.
         let own = if event.place.block == event.block { String::new() } else { format!("block ({x},{y},{z}) ") };
-        let warp = format!("{own}warp {} {}", event.place.warp, event.lanes.in_words());
+        let warp = format!("{own}warp {} {}", event.place.warp, event.lanes.describe());
         let now = barrier.map_or(String::new(), missing);
         let (act, what) = match event.change {
             MbarrierChange::Made(count) => (MbarrierAct::Arrive, format!("made by {warp} for {count} arrivals a phase")),
@@ -43,19 +43,19 @@ impl Session {
     }
 
     /// What became of a copy: `copy #3 has ended: it was issued at ring.ptx:88 by block (0,0,0) warp 0 lane 0, time 12`.
-    pub(super) fn tell_copy(&self, copy: &CopyHit) -> (CopyAct, String) {
+    pub(super) fn describe_copy(&self, copy: &CopyHit) -> (CopyAct, String) {
         let place = self.program().place(copy.issued.pc);
         let [x, y, z] = copy.issued.block;
-        let by = format!("block ({x},{y},{z}) warp {} {}", copy.issued.warp, copy.lanes.in_words());
+        let by = format!("block ({x},{y},{z}) warp {} {}", copy.issued.warp, copy.lanes.describe());
         if copy.ended {
             let text = format!("copy #{} has ended: it was issued at {place} by {by}, time {}", copy.id, copy.issued.tick);
             return (CopyAct::Complete, text);
         }
         let in_flight = self.machine().in_flight().copies().find(|other| other.id == copy.id);
         let ends = match in_flight.map(|copy| copy.ends) {
-            Some(Ends::Group { bulk: false, number }) => format!(", in group {number}"),
-            Some(Ends::Group { bulk: true, number }) => format!(", in bulk group {number}"),
-            Some(Ends::Mbarrier { home: crate::machine::Home::Block { index, .. }, address, .. }) => {
+            Some(CopyCompletion::Group { bulk: false, number }) => format!(", in group {number}"),
+            Some(CopyCompletion::Group { bulk: true, number }) => format!(", in bulk group {number}"),
+            Some(CopyCompletion::Mbarrier { owner: crate::machine::MemoryOwner::Block { index, .. }, address, .. }) => {
                 let name = self.machine().block(index).map(|block| self.machine().mbarrier_name(block, address));
                 name.map_or(String::new(), |name| format!(", completes on {name}"))
             }

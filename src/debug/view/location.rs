@@ -10,7 +10,7 @@ use crate::program::{Pc, Program};
 
 /// Lanes of a warp that stand together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct LaneLocation {
     /// Block index.
     pub block: [u32; 3],
     /// Warp of the block.
@@ -47,14 +47,14 @@ pub enum State {
     /// They wait for other lanes of the warp.
     Lanes(LaneMask),
     /// They stand where the sides of a branch meet and wait for these lanes of other sides; for 0, of many warps, for whom is not said.
-    AtMeeting(LaneMask),
+    AtReconvergence(LaneMask),
     /// They are on a side of a branch that runs when these lanes have run the sides before it; 0 as before.
     AwaitsTurn(LaneMask),
     /// They have exited.
     Exited,
 }
 
-impl Standing {
+impl LaneLocation {
     /// What they do, an mbarrier by its name: `waits for full[1]`.
     pub fn state_in_words(&self, scene: &Scene<'_>) -> String {
         self.mbarrier(scene).map_or_else(|| self.state.to_string(), |name| format!("waits for {name}"))
@@ -73,7 +73,7 @@ impl State {
     pub(super) fn without_lanes(self) -> Self {
         match self {
             Self::Lanes(_) => Self::Ready,
-            Self::AtMeeting(_) => Self::AtMeeting(LaneMask::NONE),
+            Self::AtReconvergence(_) => Self::AtReconvergence(LaneMask::NONE),
             Self::AwaitsTurn(_) => Self::AwaitsTurn(LaneMask::NONE),
             Self::Ready
             | Self::Barrier(_)
@@ -98,8 +98,8 @@ impl std::fmt::Display for State {
             State::Wgmmas => write!(f, "waits for its matrix multiplications"),
             State::Warpgroup => write!(f, "waits for its warpgroup"),
             State::Lanes(lanes) => write!(f, "waits for lanes {}", lanes.list()),
-            State::AtMeeting(LaneMask::NONE) => write!(f, "at the meeting point"),
-            State::AtMeeting(lanes) => write!(f, "waits at the meeting point for lanes {}", lanes.list()),
+            State::AtReconvergence(LaneMask::NONE) => write!(f, "at the meeting point"),
+            State::AtReconvergence(lanes) => write!(f, "waits at the meeting point for lanes {}", lanes.list()),
             State::AwaitsTurn(LaneMask::NONE) => write!(f, "on a side that runs later"),
             State::AwaitsTurn(lanes) => write!(f, "waits for its turn after lanes {}", lanes.list()),
             State::Exited => write!(f, "exited"),
@@ -108,7 +108,7 @@ impl std::fmt::Display for State {
 }
 
 /// Where the threads that pass `filter` stand, block by block and warp by warp, the lowest lanes first. Exited lanes are left out.
-pub fn standings(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<Standing> {
+pub fn lane_locations(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<LaneLocation> {
     let mut found = Vec::new();
     for block in scene.machine.resident_blocks().filter(|block| filter.block.is_none_or(|wanted| wanted == block.index)) {
         for (warp, number) in block.warps.iter().zip(0..) {
@@ -123,7 +123,7 @@ pub fn standings(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<Standing> {
                     GroupState::AtCopies => State::Copies,
                     GroupState::AtWgmmas => State::Wgmmas,
                     GroupState::AtWarpgroup => State::Warpgroup,
-                    GroupState::AtMeeting => State::AtMeeting(warp.holding(group)),
+                    GroupState::AtReconvergence => State::AtReconvergence(warp.holding(group)),
                     GroupState::AwaitsTurn => State::AwaitsTurn(warp.holding(group)),
                     GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {
                         State::Lanes(members & warp.live & !group.mask)
@@ -132,9 +132,9 @@ pub fn standings(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<Standing> {
                 let depth = frames(&group.stack).next().map_or(0, |frame| frame.depth);
                 let lanes = group.mask & wanted;
                 let off = if state == State::Ready { turned_off(scene.program(), warp, group) & lanes } else { LaneMask::NONE };
-                found.push(Standing { block: block.index, warp: number, lanes, pc: group.stands_at(), depth, off, state });
+                found.push(LaneLocation { block: block.index, warp: number, lanes, pc: group.stands_at(), depth, off, state });
             }
-            found[first..].sort_by_key(|standing| standing.lanes.first());
+            found[first..].sort_by_key(|location| location.lanes.first());
         }
     }
     found
@@ -167,16 +167,16 @@ impl ThreadSet {
     }
 
     /// `warps 0-2`, `consumer warps 0-2, warp 3 lanes 0-7`; `none`.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         if self.0.is_empty() {
             return "none".to_string();
         }
-        let row = |(lanes, warps): &(LaneMask, NamedWarps)| format!("{}{}", warps.in_words(), lanes_if_some(*lanes));
+        let row = |(lanes, warps): &(LaneMask, NamedWarps)| format!("{}{}", warps.describe(), lanes_if_some(*lanes));
         self.0.iter().map(row).collect::<Vec<_>>().join(", ")
     }
 }
 
 /// ` lanes 0-7`, ` lane 3`; nothing if they are all.
 pub fn lanes_if_some(lanes: LaneMask) -> String {
-    if lanes == LaneMask::ALL { String::new() } else { format!(" {}", lanes.in_words()) }
+    if lanes == LaneMask::ALL { String::new() } else { format!(" {}", lanes.describe()) }
 }

@@ -21,7 +21,7 @@ pub enum WaitOf {
 /// The multiplications of one warp that it has not waited for, in order of issue, and its groups. Cheap to clone, and nothing for a warp
 /// that never had one.
 #[derive(Clone, Default, Hash)]
-pub struct Flight(Option<Arc<State>>);
+pub struct WgmmaQueue(Option<Arc<State>>);
 
 #[derive(Clone, Default, Hash)]
 struct State {
@@ -32,12 +32,12 @@ struct State {
     /// Those that the warp has not waited for, in flight or ended.
     unwaited: VecDeque<Arc<Wgmma>>,
     /// What the accumulators of those in flight will hold or add to, by slot.
-    held: Vec<Held>,
+    pending: Vec<PendingAccumulator>,
 }
 
 /// An accumulator while it is in flight.
 #[derive(Clone, Copy, Hash)]
-struct Held {
+struct PendingAccumulator {
     /// Its slot in the warp's 32-bit registers.
     slot: u32,
     /// What it holds by the results so far.
@@ -48,7 +48,7 @@ struct Held {
     is_landed: bool,
 }
 
-impl Flight {
+impl WgmmaQueue {
     /// Whether there is nothing that has not been waited for.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
@@ -95,13 +95,13 @@ impl Flight {
         for slot in &wgmma.accumulators {
             assert!((*slot as usize) < registers.b32.len(), "an accumulator that is no register");
             let Some(register) = registers.b32.get_mut(*slot as usize) else { continue };
-            let place = place_of(*slot, &state.held, next);
+            let place = place_of(*slot, &state.pending, next);
             let index = place.unwrap_or_else(|index| {
-                state.held.insert(index, Held { slot: *slot, values: *register, writers: 0, is_landed: false });
+                state.pending.insert(index, PendingAccumulator { slot: *slot, values: *register, writers: 0, is_landed: false });
                 index
             });
-            state.held[index].writers += 1;
-            state.held[index].is_landed = false;
+            state.pending[index].writers += 1;
+            state.pending[index].is_landed = false;
             next = index + 1;
             *register = [u32::from_ne_bytes([POISON; 4]); 32];
         }
@@ -110,12 +110,12 @@ impl Flight {
 
     /// What the accumulators of `wgmma`, which is in flight, hold by the results so far.
     pub fn held_by(&self, wgmma: &Wgmma) -> Vec<&PerLane<u32>> {
-        let held = self.0.as_ref().map_or(&[][..], |state| &state.held);
+        let pending = self.0.as_ref().map_or(&[][..], |state| &state.pending);
         let mut next = 0;
-        let of_slot = |slot: &u32| match place_of(*slot, held, next) {
+        let of_slot = |slot: &u32| match place_of(*slot, pending, next) {
             Ok(index) => {
                 next = index + 1;
-                &held[index].values
+                &pending[index].values
             }
             Err(_) => &[0; 32],
         };
@@ -130,19 +130,19 @@ impl Flight {
         assert_eq!(results.len(), wgmma.accumulators.len(), "a multiplication has other results than accumulators");
         let mut next = 0;
         for (slot, values) in wgmma.accumulators.iter().zip(results) {
-            let Ok(index) = place_of(*slot, &state.held, next) else { continue };
+            let Ok(index) = place_of(*slot, &state.pending, next) else { continue };
             next = index + 1;
-            let held = &mut state.held[index];
-            assert!(held.writers > 0, "an accumulator is written once too often");
-            held.writers -= 1;
-            held.is_landed = held.writers == 0 && wait == WaitOf::Another;
-            match registers.b32.get_mut(*slot as usize).filter(|_| held.writers == 0 && !held.is_landed) {
+            let pending = &mut state.pending[index];
+            assert!(pending.writers > 0, "an accumulator is written once too often");
+            pending.writers -= 1;
+            pending.is_landed = pending.writers == 0 && wait == WaitOf::Another;
+            match registers.b32.get_mut(*slot as usize).filter(|_| pending.writers == 0 && !pending.is_landed) {
                 Some(register) => *register = *values,
-                None => held.values = *values,
+                None => pending.values = *values,
             }
         }
-        state.held.retain(|held| held.writers > 0 || held.is_landed);
-        debug_assert!(state.held.is_sorted_by(|one, next| one.slot < next.slot), "accumulators are in order");
+        state.pending.retain(|pending| pending.writers > 0 || pending.is_landed);
+        debug_assert!(state.pending.is_sorted_by(|one, next| one.slot < next.slot), "accumulators are in order");
     }
 
     /// The warp has waited for all groups below `done`, which have ended.
@@ -158,7 +158,7 @@ impl Flight {
 
     /// Whether a register holds poison in place of what a multiplication writes or has written.
     pub fn holds_back(&self, slot: u32) -> bool {
-        self.0.as_ref().is_some_and(|state| place_of(slot, &state.held, 0).is_ok())
+        self.0.as_ref().is_some_and(|state| place_of(slot, &state.pending, 0).is_ok())
     }
 
     /// The warp has exited: what is in flight never ends.
@@ -170,18 +170,18 @@ impl Flight {
 
     /// Bytes it takes.
     pub fn bytes(&self) -> u64 {
-        self.0.as_ref().map_or(0, |state| (state.held.len() * size_of::<Held>()) as u64)
+        self.0.as_ref().map_or(0, |state| (state.pending.len() * size_of::<PendingAccumulator>()) as u64)
     }
 }
 
 impl State {
     /// Writes what has landed in registers that nothing writes for which the warp has not waited.
     fn deliver(&mut self, registers: &mut Registers) {
-        let Self { unwaited, held, .. } = self;
-        held.retain(|held| {
-            let is_due = held.is_landed && !unwaited.iter().any(|wgmma| wgmma.accumulators.contains(&held.slot));
-            if is_due && let Some(register) = registers.b32.get_mut(held.slot as usize) {
-                *register = held.values;
+        let Self { unwaited, pending, .. } = self;
+        pending.retain(|pending| {
+            let is_due = pending.is_landed && !unwaited.iter().any(|wgmma| wgmma.accumulators.contains(&pending.slot));
+            if is_due && let Some(register) = registers.b32.get_mut(pending.slot as usize) {
+                *register = pending.values;
             }
             !is_due
         });
@@ -189,10 +189,10 @@ impl State {
 }
 
 /// Where a slot is among those that are held, or would be; mostly it is the `next` one.
-fn place_of(slot: u32, held: &[Held], next: usize) -> Result<usize, usize> {
-    match held.get(next) {
-        Some(held) if held.slot == slot => Ok(next),
-        None if held.last().is_none_or(|last| last.slot < slot) => Err(next),
-        _ => held.binary_search_by_key(&slot, |held| held.slot),
+fn place_of(slot: u32, pending: &[PendingAccumulator], next: usize) -> Result<usize, usize> {
+    match pending.get(next) {
+        Some(pending) if pending.slot == slot => Ok(next),
+        None if pending.last().is_none_or(|last| last.slot < slot) => Err(next),
+        _ => pending.binary_search_by_key(&slot, |pending| pending.slot),
     }
 }

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
-use super::layout::shelf;
+use super::layout::layouts;
 use super::screen::Screen;
 use super::terminal::Terminal;
 use super::theme::Theme;
@@ -19,21 +19,21 @@ use crate::ui::visible::visible;
 const GAP: usize = 2;
 
 /// The screen and its terminal.
-pub struct Stage {
+pub struct ScreenTerminal {
     /// The panes.
     pub screen: Screen,
     /// Where they are shown.
     pub terminal: Terminal,
-    offer: Option<Offer>,
+    offer: Option<Candidates>,
 }
 
 /// What could stand at the end of the line.
-struct Offer {
+struct Candidates {
     line: String,
     candidates: Vec<String>,
 }
 
-impl Stage {
+impl ScreenTerminal {
     /// The screen on this terminal.
     pub fn new(screen: Screen, terminal: Terminal) -> Self {
         Self { screen, terminal, offer: None }
@@ -95,17 +95,17 @@ impl Stage {
     /// Changes the layout, or saves it; what there is to say.
     pub fn request(&mut self, request: &LayoutRequest) -> Result<String, CommandError> {
         let command = match request {
-            LayoutRequest::Show(name) => shelf::Command::Show(name),
-            LayoutRequest::Save(name) => shelf::Command::Save(name),
+            LayoutRequest::Show(name) => layouts::Command::Show(name),
+            LayoutRequest::Save(name) => layouts::Command::Save(name),
         };
-        let said = self.screen.layout_command(command).map_err(|error| CommandError::new(error.to_string()))?;
-        Ok(said + "\n")
+        let output_buffer = self.screen.layout_command(command).map_err(|error| CommandError::new(error.to_string()))?;
+        Ok(output_buffer + "\n")
     }
 
     /// Shows what could stand at the end of `line`, above it.
     pub fn offer(&mut self, line: &str, candidates: &[String]) {
         let candidates = candidates.iter().map(|text| visible(text).into_owned()).collect();
-        self.offer = Some(Offer { line: line.to_string(), candidates });
+        self.offer = Some(Candidates { line: line.to_string(), candidates });
     }
 
     /// Takes an offer away that was made for another line; whether there was one.
@@ -119,7 +119,7 @@ impl Stage {
     }
 }
 
-impl Offer {
+impl Candidates {
     /// In columns at the bottom of the panes, half of them at most; what has no room is counted.
     fn draw(&self, buffer: &mut Buffer) {
         let area = buffer.area;

@@ -47,7 +47,7 @@ pub(super) fn decided(program: &Program, executed: &BTreeSet<Pc>, sources: &BTre
         executed.range(Pc(code.start)..Pc(code.end)).copied()
     };
     let all = || functions().flat_map(|id| code(id).map(move |pc| (id, pc)));
-    let mut spread = Spread::new(program);
+    let mut spread = InexactValues::new(program);
     all().for_each(|(id, pc)| spread.execute(id, &program.code[pc.index()]));
     let results = all().filter(|(_, pc)| sources.contains(pc)).flat_map(|(id, pc)| spread.result(id, &program.code[pc.index()]));
     spread.inexact = spread.taint.spread(results.collect::<Vec<_>>());
@@ -69,7 +69,7 @@ fn value_space(op: &Op) -> Option<Space> {
 }
 
 /// Where inexact values go.
-struct Spread<'a> {
+struct InexactValues<'a> {
     program: &'a Program,
     cells: Cells,
     /// What is made of what. Cells are the registers, then [`MEMORIES`], then all memory.
@@ -78,7 +78,7 @@ struct Spread<'a> {
     inexact: FixedBitSet,
 }
 
-impl<'a> Spread<'a> {
+impl<'a> InexactValues<'a> {
     fn new(program: &'a Program) -> Self {
         let cells = Cells::of_program(program);
         let count = cells.count() + MEMORIES.len() + 1;
@@ -194,7 +194,7 @@ impl<'a> Spread<'a> {
         let index = inst.op.purpose() == Purpose::Way;
         let address = self.reads(function, inst, |used| used == Use::Address);
         let branch = self.reads(function, inst, |used| used == Use::Guard || index && used == Use::Read);
-        let synchronization = inst.op.is_meeting() && self.reads(function, inst, |used| used != Use::Write);
+        let synchronization = inst.op.is_reconvergence() && self.reads(function, inst, |used| used != Use::Write);
         let kinds = [(address, Decides::Address), (branch, Decides::Branch), (synchronization, Decides::Synchronization)];
         kinds.into_iter().filter(|(holds, _)| *holds).map(|(_, decides)| decides)
     }

@@ -4,7 +4,7 @@
 use crate::debug::names::scope;
 use crate::debug::scene::Scene;
 use crate::isa::{Factored, FloatBinary, FloatUnary};
-use crate::program::{FloatOp, Join, Joined, Op, Pc, Program, operands};
+use crate::program::{Contraction, ContractionKind, FloatOp, Op, Pc, Program, operands};
 
 /// What an instruction is rounded once with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum RoundedOnce {
     /// An addition, a scaling or a reciprocal.
     WithGiven {
         /// How the two are joined.
-        how: Join,
+        how: ContractionKind,
         /// What it takes the operands of.
         given: Given,
         /// Where that is.
@@ -21,7 +21,7 @@ pub enum RoundedOnce {
     /// A product, quotient or the like.
     WithTakers {
         /// How they are joined.
-        how: Join,
+        how: ContractionKind,
         /// What it is.
         given: Given,
         /// Where its operands are taken.
@@ -44,11 +44,11 @@ pub enum Given {
 
 /// What the instruction at `pc` is rounded once with, if it is.
 pub fn rounded_once(program: &Program, pc: Pc) -> Option<RoundedOnce> {
-    if let Some(Joined { how, given, .. }) = program.joined_given(pc) {
+    if let Some(Contraction { how, given, .. }) = program.contracted_given(pc) {
         return Some(RoundedOnce::WithGiven { how, given: given_of(&program.code[given.index()].op), place: program.place(given) });
     }
-    let how = program.joined_takers(pc).next()?.how;
-    let places = program.joined_takers(pc).map(|joined| program.place(joined.taker)).collect();
+    let how = program.contracted_takers(pc).next()?.how;
+    let places = program.contracted_takers(pc).map(|contracted| program.place(contracted.taker)).collect();
     Some(RoundedOnce::WithTakers { how, given: given_of(&program.code[pc.index()].op), places })
 }
 
@@ -68,9 +68,9 @@ fn given_of(op: &Op) -> Given {
 }
 
 /// The instructions that the one at `pc` is rounded once with.
-pub(super) fn partners(program: &Program, pc: Pc) -> Vec<(Join, Pc)> {
-    let given = program.joined_given(pc).map(|joined| (joined.how, joined.given));
-    given.into_iter().chain(program.joined_takers(pc).map(|joined| (joined.how, joined.taker))).collect()
+pub(super) fn partners(program: &Program, pc: Pc) -> Vec<(ContractionKind, Pc)> {
+    let given = program.contracted_given(pc).map(|contracted| (contracted.how, contracted.given));
+    given.into_iter().chain(program.contracted_takers(pc).map(|contracted| (contracted.how, contracted.taker))).collect()
 }
 
 /// If the register called `name` holds a product that additions still to come take before it is rounded: those additions.
@@ -84,9 +84,9 @@ pub fn unrounded_uses(scene: &Scene<'_>, name: &str) -> Option<RoundedOnce> {
             .any(|written| (written.bank, Some(written.slot)) == (register.bank, register.slot))
     };
     let coming = program
-        .joined
+        .contracted
         .iter()
-        .filter(|joined| function.code.contains(&joined.given.0) && joined.given < frame.pc && frame.pc <= joined.taker);
-    let product = coming.map(|joined| joined.given).filter(|product| holds(*product)).max()?;
+        .filter(|contracted| function.code.contains(&contracted.given.0) && contracted.given < frame.pc && frame.pc <= contracted.taker);
+    let product = coming.map(|contracted| contracted.given).filter(|product| holds(*product)).max()?;
     rounded_once(program, product)
 }

@@ -5,7 +5,7 @@ use crate::debug::session::Session;
 use crate::ui::tui::keymap::KeyMap;
 
 /// What a pane is drawn from.
-pub struct Look<'a> {
+pub struct DrawContext<'a> {
     /// The session.
     pub session: &'a Session,
     /// What keys do.
@@ -22,7 +22,7 @@ pub struct Look<'a> {
 
 /// What a pane remembers from one drawing to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sight {
+pub struct ViewState {
     /// Rows between what the pane shows by itself and what the user moved to.
     pub down: i64,
     /// Columns, likewise.
@@ -45,7 +45,7 @@ pub struct Sight {
     pub in_title: Vec<(usize, String)>,
 }
 
-impl Sight {
+impl ViewState {
     /// The rows of `total` that are shown on `height` rows, if the pane shows its beginning by itself; the position is kept in bounds.
     pub fn window(&mut self, total: usize, height: usize) -> std::ops::Range<usize> {
         let (total, height) = (signed(total), signed(height));
@@ -56,7 +56,7 @@ impl Sight {
 
     /// The rows that are shown, if the pane has a cursor that is at row `here` by itself. The rows that were shown before stay where
     /// they are if the cursor is among them. Returns the rows and the cursor's.
-    pub fn around(&mut self, here: usize, total: usize, height: usize) -> (std::ops::Range<usize>, usize) {
+    pub fn hooks(&mut self, here: usize, total: usize, height: usize) -> (std::ops::Range<usize>, usize) {
         let (here, total, height) = (signed(here), signed(total), signed(height));
         let cursor = here.saturating_add(self.down).min(total - 1).max(0);
         (self.down, self.page) = (cursor - here, height);

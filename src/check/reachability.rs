@@ -12,7 +12,7 @@ use crate::program::{Awaited, FuncId, Op, Pc, Program};
 
 /// Ways through the functions of a program, found when they are asked for, and kept.
 #[derive(Clone, Default)]
-pub(super) struct Ways {
+pub(super) struct Reachability {
     flows: BTreeMap<FuncId, ControlFlow>,
     past: BTreeMap<(Pc, Pc), bool>,
     forward: BTreeMap<(Pc, Pc), bool>,
@@ -38,21 +38,21 @@ impl Cut {
     }
 }
 
-impl Ways {
+impl Reachability {
     /// Whether threads that exit at `exit` without having come to `barrier` have gone past it: code before their exit lies behind the
     /// barrier as well, and not before it. Threads that only exit, or left a loop whose next turn has the barrier, have not. Where the
     /// two stand in different functions nothing is known, and nobody is accused.
-    pub fn went_past(&mut self, program: &Program, barrier: Pc, exit: Pc) -> bool {
+    pub fn bypasses(&mut self, program: &Program, barrier: Pc, exit: Pc) -> bool {
         let known = self.past.get(&(barrier, exit)).copied();
         known.unwrap_or_else(|| {
-            let answer = self.flow(program, barrier, exit).is_some_and(|flow| went_past(flow, barrier, exit));
+            let answer = self.flow(program, barrier, exit).is_some_and(|flow| bypasses(flow, barrier, exit));
             self.past.insert((barrier, exit), answer);
             answer
         })
     }
 
     /// Whether control can flow from `from` to `to` without going round a loop; false where they are in different functions.
-    pub fn leads_forward(&mut self, program: &Program, from: Pc, to: Pc) -> bool {
+    pub fn reaches_without_back_edge(&mut self, program: &Program, from: Pc, to: Pc) -> bool {
         let known = self.forward.get(&(from, to)).copied();
         known.unwrap_or_else(|| {
             let answer =
@@ -64,18 +64,18 @@ impl Ways {
 
     /// Whether control can flow from `from` to `to`, round loops as well, without passing a `cut`; false where they are in different
     /// functions.
-    pub fn leads_uncut(&mut self, program: &Program, from: Pc, to: Pc, cut: Cut) -> bool {
+    pub fn reaches_uncut(&mut self, program: &Program, from: Pc, to: Pc, cut: Cut) -> bool {
         let known = self.uncut.get(&(from, to, cut)).copied();
         known.unwrap_or_else(|| {
             let cuts = |pc: u32| program.code.get(pc as usize).is_some_and(|inst| cut.includes(&inst.op));
-            let answer = self.flow(program, from, to).is_some_and(|flow| leads_uncut(flow, from, to, cuts));
+            let answer = self.flow(program, from, to).is_some_and(|flow| reaches_uncut(flow, from, to, cuts));
             self.uncut.insert((from, to, cut), answer);
             answer
         })
     }
 
     /// Whether neither of two instructions can be executed after the other.
-    pub fn exclude(&mut self, program: &Program, one: Pc, other: Pc) -> bool {
+    pub fn are_exclusive(&mut self, program: &Program, one: Pc, other: Pc) -> bool {
         let both = self.flow(program, one, other).map(|flow| !reaches(flow, one, other) && !reaches(flow, other, one));
         both.unwrap_or(false)
     }
@@ -86,7 +86,7 @@ impl Ways {
     }
 }
 
-fn went_past(flow: &ControlFlow, barrier: Pc, exit: Pc) -> bool {
+fn bypasses(flow: &ControlFlow, barrier: Pc, exit: Pc) -> bool {
     let starts_block = flow.block_of(exit).is_none_or(|block| flow.code(block).start == exit.0);
     !starts_block && reaches(flow, barrier, exit) && !reaches(flow, exit, barrier)
 }
@@ -97,7 +97,7 @@ fn reaches(flow: &ControlFlow, from: Pc, to: Pc) -> bool {
 }
 
 /// Whether a way leads from behind `from` to `to` that passes no instruction of which `cuts` is true.
-fn leads_uncut(flow: &ControlFlow, from: Pc, to: Pc, cuts: impl Fn(u32) -> bool) -> bool {
+fn reaches_uncut(flow: &ControlFlow, from: Pc, to: Pc, cuts: impl Fn(u32) -> bool) -> bool {
     let Some(start) = flow.block_of(from) else { return false };
     let first = |code: Range<u32>| code.into_iter().find(|pc| *pc == to.0 || cuts(*pc));
     if let Some(pc) = first(from.0 + 1..flow.code(start).end) {
@@ -119,8 +119,8 @@ fn leads(flow: &ControlFlow, from: Pc, to: Pc, open: impl Fn(BlockId, BlockId) -
         return true;
     }
     let next = |block: BlockId| {
-        let ways = flow.successors(block).iter().filter(|next| open(**next, block));
-        ways.map(|next| next.index()).collect::<SmallVec<[usize; 2]>>()
+        let reachability = flow.successors(block).iter().filter(|next| open(**next, block));
+        reachability.map(|next| next.index()).collect::<SmallVec<[usize; 2]>>()
     };
     closure(flow.nodes(), next(start), |block| next(BlockId::new(block))).contains(end.index())
 }

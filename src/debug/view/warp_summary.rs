@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::standing::{Standing, State, standings};
+use super::location::{LaneLocation, State, lane_locations};
 use crate::debug::focus::{Focus, ThreadFilter};
 use crate::debug::scene::{Scene, SceneError};
 use crate::machine::LaneMask;
 
 /// Lanes of some warps that stand together: in all of these warps the same lanes at the same place in the same state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CrewRow {
+pub struct WarpSummaryRow {
     /// The warps, ascending.
     pub warps: Vec<u32>,
     /// Whether this is the first row about them.
@@ -17,7 +17,7 @@ pub struct CrewRow {
     /// Groups of lanes that each of the warps has.
     pub groups: usize,
     /// Where the lanes stand; none if all lanes have exited.
-    pub standing: Option<Standing>,
+    pub location: Option<LaneLocation>,
     /// Lanes that have exited.
     pub exited: LaneMask,
     /// Whether the focused lane is one of them.
@@ -45,15 +45,15 @@ pub struct BlockCell {
 ///
 /// # Errors
 /// The block is not on the machine.
-pub fn crew(scene: &Scene<'_>) -> Result<Vec<CrewRow>, SceneError> {
+pub fn warp_summary(scene: &Scene<'_>) -> Result<Vec<WarpSummaryRow>, SceneError> {
     let block = scene.block()?;
-    let all = standings(scene, &ThreadFilter::of_block(&scene.focus));
+    let all = lane_locations(scene, &ThreadFilter::of_block(&scene.focus));
     let mut own = all.chunk_by(|a, b| a.warp == b.warp).peekable();
-    let mut kinds: Vec<(Vec<u32>, &[Standing], LaneMask)> = Vec::new();
+    let mut kinds: Vec<(Vec<u32>, &[LaneLocation], LaneMask)> = Vec::new();
     for (warp, number) in block.warps.iter().zip(0..) {
         let groups = own.next_if(|groups| groups.first().is_some_and(|first| first.warp == number)).unwrap_or(&[]);
         let exited = scene.machine.lanes_of_warp(number) & !warp.live;
-        let same = |(_, others, gone): &&mut (Vec<u32>, &[Standing], LaneMask)| {
+        let same = |(_, others, gone): &&mut (Vec<u32>, &[LaneLocation], LaneMask)| {
             *gone == exited && others.iter().map(key).eq(groups.iter().map(key))
         };
         match kinds.iter_mut().find(same) {
@@ -64,18 +64,18 @@ pub fn crew(scene: &Scene<'_>) -> Result<Vec<CrewRow>, SceneError> {
     Ok(kinds.into_iter().flat_map(|(warps, groups, exited)| rows(scene, &warps, groups, exited)).collect())
 }
 
-fn key(standing: &Standing) -> (LaneMask, u32, State, u32) {
-    (standing.lanes, standing.pc.0, standing.state, standing.depth)
+fn key(location: &LaneLocation) -> (LaneMask, u32, State, u32) {
+    (location.lanes, location.pc.0, location.state, location.depth)
 }
 
-fn rows(scene: &Scene<'_>, warps: &[u32], groups: &[Standing], exited: LaneMask) -> Vec<CrewRow> {
+fn rows(scene: &Scene<'_>, warps: &[u32], groups: &[LaneLocation], exited: LaneMask) -> Vec<WarpSummaryRow> {
     let focused = warps.contains(&scene.focus.warp);
-    let row = |(index, standing): (usize, Option<Standing>)| CrewRow {
+    let row = |(index, location): (usize, Option<LaneLocation>)| WarpSummaryRow {
         warps: warps.to_vec(),
         is_first: index == 0,
         groups: groups.len(),
-        focused: focused && standing.as_ref().is_none_or(|standing| scene.is_focused(standing.lanes)),
-        standing,
+        focused: focused && location.as_ref().is_none_or(|location| scene.is_focused(location.lanes)),
+        location,
         exited,
     };
     if groups.is_empty() {
@@ -110,9 +110,9 @@ pub fn block_map(scene: &Scene<'_>, cells: u64) -> Vec<BlockCell> {
 }
 
 /// The thread to look at for a row: the focused one if it is there, or else the lowest lane of the first warp.
-pub fn thread_of(scene: &Scene<'_>, row: &CrewRow) -> Focus {
+pub fn thread_of(scene: &Scene<'_>, row: &WarpSummaryRow) -> Focus {
     let warp = if row.warps.contains(&scene.focus.warp) { scene.focus.warp } else { row.warps.first().copied().unwrap_or(0) };
-    let lanes = row.standing.as_ref().map_or(LaneMask::NONE, |standing| standing.lanes);
+    let lanes = row.location.as_ref().map_or(LaneMask::NONE, |location| location.lanes);
     let lane = lanes.first() as u32;
     if row.focused { scene.focus } else { Focus { warp, lane, frame: 0, ..scene.focus } }
 }

@@ -14,11 +14,11 @@ use crate::program::{Bank, Pc};
 
 /// For each register of a warp the lanes that have written it.
 #[derive(Clone, Debug, Default)]
-pub struct Written {
+pub struct Definedness {
     /// By bank and slot. Short ones lie in place, for a grid may start very many warps.
     banks: [SmallVec<[LaneMask; 16]>; 3],
     /// Stretches of the kernel's code that need no marking again, each in the place that its start falls into.
-    marked: [Option<Stretch>; STRETCHES],
+    marked: [Option<CodeRange>; STRETCHES],
 }
 
 /// Stretches remembered.
@@ -26,13 +26,13 @@ const STRETCHES: usize = 16;
 
 /// Code from `start` to before `end`, whose registers are marked for `lanes`.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct CodeRange {
     start: Pc,
     end: Pc,
     lanes: LaneMask,
 }
 
-impl Written {
+impl Definedness {
     /// The lanes that have written the register in slot `slot` of `bank`, counted over the whole bank.
     pub fn lanes(&self, bank: Bank, slot: u32) -> LaneMask {
         self.banks[bank as usize].get(slot as usize).copied().unwrap_or(LaneMask::NONE)
@@ -57,7 +57,7 @@ impl Written {
                 Some(known) if known.start == start && known.end >= end && known.lanes.contains_all(lanes) => return,
                 // Other lanes come the same way, as in a loop that they leave one after the other.
                 Some(known) if known.start == start && known.end == end => known.lanes |= lanes,
-                known => *known = Some(Stretch { start, end, lanes }),
+                known => *known = Some(CodeRange { start, end, lanes }),
             }
         }
         writes.between(start, end).iter().for_each(|register| self.mark(frame, *register, lanes));
@@ -82,7 +82,7 @@ impl Written {
     }
 }
 
-impl Hash for Written {
+impl Hash for Definedness {
     /// What needs no marking again is a cache.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { banks, marked: _ } = self;

@@ -3,24 +3,24 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::list::{current_pc, joined_lines};
-use super::standing::{State, standings};
+use super::list::{contracted_lines, current_pc};
+use super::location::{State, lane_locations};
 use crate::base::SourceId;
 use crate::debug::breakpoints::Breakpoints;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
 use crate::machine::{Coverage, LaneMask};
-use crate::program::{Join, Pc, Program};
+use crate::program::{ContractionKind, Pc, Program};
 
 /// Who stands on a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LineCrowd {
+pub struct LineOccupancy {
     /// Whether it has instructions.
     pub has_code: bool,
     /// Whether it is a line of PTX that an `asm` statement of the source language holds.
     pub inline_asm: bool,
     /// Lines of PTX with which an instruction here is rounded once.
-    pub joined: Vec<(Join, u32)>,
+    pub contracted: Vec<(ContractionKind, u32)>,
     /// Lanes of the focused warp that stand here.
     pub lanes: LaneMask,
     /// Those of them that run next.
@@ -82,8 +82,8 @@ pub fn original_line(scene: &Scene<'_>) -> Option<(u32, String, u32)> {
 }
 
 /// Who stands on the lines `lines` of a text, and if `counted` how many have; an entry for each.
-pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, lines: Range<u32>, counted: bool) -> Vec<LineCrowd> {
-    let mut crowds = vec![LineCrowd::default(); lines.len()];
+pub fn occupancies(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, lines: Range<u32>, counted: bool) -> Vec<LineOccupancy> {
+    let mut occupancies = vec![LineOccupancy::default(); lines.len()];
     let program = scene.program();
     let bytes = match text {
         CodeText::Ptx(file) => {
@@ -94,8 +94,8 @@ pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, line
     };
     if let CodeText::Ptx(file) = text {
         let source = program.sources_text.file(file);
-        for (number, crowd) in lines.clone().zip(&mut crowds) {
-            crowd.inline_asm = program.inline_asm_at(file, source.offset(number, 1)).is_some();
+        for (number, occupancy) in lines.clone().zip(&mut occupancies) {
+            occupancy.inline_asm = program.inline_asm_at(file, source.offset(number, 1)).is_some();
         }
     }
     let line_of = |pc: Pc| {
@@ -104,38 +104,38 @@ pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, line
     };
     let tally = scene.machine.coverage().filter(|_| counted).map(Coverage::tally);
     for pc in (0..program.code.len()).map(Pc::new) {
-        if let Some(crowd) = line_of(pc).and_then(|index| crowds.get_mut(index)) {
-            crowd.has_code = true;
+        if let Some(occupancy) = line_of(pc).and_then(|index| occupancies.get_mut(index)) {
+            occupancy.has_code = true;
             if matches!(text, CodeText::Ptx(_)) {
-                crowd.joined.extend(joined_lines(program, pc));
+                occupancy.contracted.extend(contracted_lines(program, pc));
             }
-            crowd.executed = crowd.executed.max(tally.as_ref().map(|tally| tally.lanes(pc)));
+            occupancy.executed = occupancy.executed.max(tally.as_ref().map(|tally| tally.lanes(pc)));
         }
     }
     let next = scene.next_lanes();
     // A warp's line is looked up once for each place, not for each of the warps that stand there.
     let mut places: BTreeMap<Pc, Option<usize>> = BTreeMap::new();
-    for standing in standings(scene, &ThreadFilter::of_block(&scene.focus)) {
-        let index = *places.entry(standing.pc).or_insert_with(|| line_of(standing.pc));
-        let Some(crowd) = index.and_then(|index| crowds.get_mut(index)) else { continue };
-        if standing.warp != scene.focus.warp {
-            crowd.others.push(standing.warp);
+    for location in lane_locations(scene, &ThreadFilter::of_block(&scene.focus)) {
+        let index = *places.entry(location.pc).or_insert_with(|| line_of(location.pc));
+        let Some(occupancy) = index.and_then(|index| occupancies.get_mut(index)) else { continue };
+        if location.warp != scene.focus.warp {
+            occupancy.others.push(location.warp);
             continue;
         }
-        crowd.lanes |= standing.lanes;
-        crowd.next |= standing.lanes & next;
-        crowd.waiting |= if standing.state == State::Ready { LaneMask::NONE } else { standing.lanes };
+        occupancy.lanes |= location.lanes;
+        occupancy.next |= location.lanes & next;
+        occupancy.waiting |= if location.state == State::Ready { LaneMask::NONE } else { location.lanes };
     }
-    crowds.iter_mut().for_each(|crowd| crowd.others.dedup());
-    if let Some(crowd) = line_of(current_pc(scene)).and_then(|index| crowds.get_mut(index)) {
-        crowd.focused = scene.frame().is_ok();
+    occupancies.iter_mut().for_each(|occupancy| occupancy.others.dedup());
+    if let Some(occupancy) = line_of(current_pc(scene)).and_then(|index| occupancies.get_mut(index)) {
+        occupancy.focused = scene.frame().is_ok();
     }
     for breakpoint in breakpoints.iter() {
         for index in breakpoint.pcs().iter().filter_map(|pc| line_of(*pc)) {
-            if let Some(crowd) = crowds.get_mut(index).filter(|crowd| crowd.mark.is_none_or(|mark| !mark.enabled)) {
-                crowd.mark = Some(Mark { number: breakpoint.number, enabled: breakpoint.enabled });
+            if let Some(occupancy) = occupancies.get_mut(index).filter(|occupancy| occupancy.mark.is_none_or(|mark| !mark.enabled)) {
+                occupancy.mark = Some(Mark { number: breakpoint.number, enabled: breakpoint.enabled });
             }
         }
     }
-    crowds
+    occupancies
 }

@@ -14,22 +14,22 @@ use crate::program::{Bank, FuncId, Function, Holds, Program};
 
 /// The types that instructions give to registers, worked out for a function when it is first asked for, and to arrays.
 #[derive(Default)]
-pub struct Usage {
-    functions: Vec<OnceLock<Types>>,
+pub struct InferredTypes {
+    functions: Vec<OnceLock<FunctionTypes>>,
     /// What the elements of arrays are that are declared by the byte.
     pub arrays: ArrayTypes,
 }
 
 /// What the registers of a function are taken for, by slot.
 #[derive(Default)]
-struct Types {
-    b32: Vec<Taken>,
-    b64: Vec<Taken>,
+struct FunctionTypes {
+    b32: Vec<InferredType>,
+    b64: Vec<InferredType>,
 }
 
 /// What a register is taken for.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Taken {
+enum InferredType {
     /// Nothing so far.
     #[default]
     Unknown,
@@ -39,7 +39,7 @@ enum Taken {
     Mixed,
 }
 
-impl Usage {
+impl InferredTypes {
     /// For the functions of `program`.
     pub fn new(program: &Program) -> Self {
         Self { functions: program.functions.iter().map(|_| OnceLock::new()).collect(), arrays: ArrayTypes::default() }
@@ -49,18 +49,18 @@ impl Usage {
     pub fn type_of(&self, program: &Program, function: FuncId, register: &RegisterPlace) -> ScalarType {
         let (true, Some(slot)) = (register.ty.kind() == TypeKind::Untyped, register.slot) else { return register.ty };
         let (cell, body) = (&self.functions[function.index()], &program.functions[function.index()]);
-        let types = cell.get_or_init(|| Types::of(program, body));
+        let types = cell.get_or_init(|| FunctionTypes::of(program, body));
         let bank = if register.bank == Bank::B64 { &types.b64 } else { &types.b32 };
         match bank.get(slot as usize) {
-            Some(Taken::For(ty)) if ty.bits() == register.ty.bits() => *ty,
+            Some(InferredType::For(ty)) if ty.bits() == register.ty.bits() => *ty,
             _ => register.ty,
         }
     }
 }
 
-impl Types {
+impl FunctionTypes {
     fn of(program: &Program, function: &Function) -> Self {
-        let mut types = Types::default();
+        let mut types = FunctionTypes::default();
         for pc in function.code.clone() {
             let Some(inst) = program.code.get(pc as usize) else { continue };
             let Some((read, written)) = inst.op.holds().map(|(read, written)| (taken(read), taken(written))) else { continue };
@@ -73,24 +73,24 @@ impl Types {
                 let taken = match used {
                     Use::Read => read,
                     Use::Write => written,
-                    Use::Address => Taken::Mixed,
+                    Use::Address => InferredType::Mixed,
                     Use::Guard => return,
                 };
                 let slot = register.slot as usize;
                 if bank.len() <= slot {
-                    bank.resize(slot + 1, Taken::Unknown);
+                    bank.resize(slot + 1, InferredType::Unknown);
                 }
-                let agrees = matches!(bank[slot], Taken::Unknown) || bank[slot] == taken;
-                bank[slot] = if agrees { taken } else { Taken::Mixed };
+                let agrees = matches!(bank[slot], InferredType::Unknown) || bank[slot] == taken;
+                bank[slot] = if agrees { taken } else { InferredType::Mixed };
             });
         }
         types
     }
 }
 
-fn taken(holds: Holds) -> Taken {
+fn taken(holds: Holds) -> InferredType {
     match holds {
-        Holds::Number(ty) if ty.kind() == TypeKind::Float => Taken::For(ty),
-        Holds::Number(_) | Holds::Integer => Taken::Mixed,
+        Holds::Number(ty) if ty.kind() == TypeKind::Float => InferredType::For(ty),
+        Holds::Number(_) | Holds::Integer => InferredType::Mixed,
     }
 }

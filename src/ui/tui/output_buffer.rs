@@ -3,30 +3,30 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::desk::Desk;
+use super::shared::Shared;
 use crate::ui::output::Output;
 use crate::ui::visible::visible_bytes;
 
 /// Takes what a command writes.
-pub struct Said {
-    desk: Arc<Desk>,
+pub struct OutputBuffer {
+    shared: Arc<Shared>,
     /// A line that has no end yet.
     begun: Vec<u8>,
 }
 
-impl Said {
+impl OutputBuffer {
     /// Of one command.
-    pub fn new(desk: &Arc<Desk>) -> Self {
-        Self { desk: Arc::clone(desk), begun: Vec::new() }
+    pub fn new(shared: &Arc<Shared>) -> Self {
+        Self { shared: Arc::clone(shared), begun: Vec::new() }
     }
 }
 
-impl Write for Said {
+impl Write for OutputBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.begun.extend_from_slice(bytes);
         if let Some(end) = self.begun.iter().rposition(|byte| *byte == b'\n') {
             let lines: Vec<u8> = self.begun.drain(..=end).collect();
-            self.desk.stage().say(&visible_bytes(&lines))?;
+            self.shared.stage().say(&visible_bytes(&lines))?;
         }
         Ok(bytes.len())
     }
@@ -36,17 +36,17 @@ impl Write for Said {
     }
 }
 
-impl Output for Said {
+impl Output for OutputBuffer {
     fn printed(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write_all(bytes)
     }
 }
 
-impl Drop for Said {
+impl Drop for OutputBuffer {
     fn drop(&mut self) {
         if !self.begun.is_empty() {
             // The next write to the terminal will tell.
-            let _ = self.desk.stage().say(&visible_bytes(&self.begun));
+            let _ = self.shared.stage().say(&visible_bytes(&self.begun));
         }
     }
 }

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use super::input::Input;
 use crate::check::{Checkers, Checks, Finding, FindingId};
-use crate::machine::{Event, EventKind, EventMask, Machine, Observer, Tick, Unobserved};
+use crate::machine::{Event, EventKind, EventMask, Machine, NullObserver, Observer, Tick};
 use crate::program::Program;
 
 /// Where a run stands: which launch of the case, and when.
 pub type Position = (usize, Tick);
 
 /// Checkers, and how far they have looked.
-pub struct Checking {
+pub struct CheckerCursor {
     checkers: Checkers,
     /// How far they have looked.
     seen: Position,
@@ -27,7 +27,7 @@ pub struct Checking {
     noticed: Vec<Tick>,
 }
 
-impl Checking {
+impl CheckerCursor {
     /// Checkers that have seen nothing yet.
     pub fn new(program: &Arc<Program>, checks: Checks) -> Self {
         Self { checkers: Checkers::new(program, checks), seen: (0, Tick::START), begun: false, ended: false, noticed: Vec::new() }
@@ -93,9 +93,9 @@ impl Checking {
 }
 
 /// Who watches a run: an observer, and the checkers if they see the same.
-pub struct Audience<'a> {
+pub struct ObserverChain<'a> {
     observer: &'a mut dyn Observer,
-    checking: Option<&'a mut Checking>,
+    checker_cursor: Option<&'a mut CheckerCursor>,
     /// The kinds of events that the observer wants.
     wanted: EventMask,
     /// The instruction that is being executed.
@@ -106,43 +106,43 @@ pub struct Audience<'a> {
     due: bool,
 }
 
-impl<'a> Audience<'a> {
+impl<'a> ObserverChain<'a> {
     /// An observer alone.
     pub fn of(observer: &'a mut dyn Observer) -> Self {
-        Self { wanted: observer.mask(), observer, checking: None, now: Tick::START, pauses: false, due: false }
+        Self { wanted: observer.mask(), observer, checker_cursor: None, now: Tick::START, pauses: false, due: false }
     }
 
     /// An observer and checkers, from `now` on. With `pauses`, the run pauses where one of them finds something.
-    pub fn with(observer: &'a mut dyn Observer, checking: &'a mut Checking, now: Tick, pauses: bool) -> Self {
-        Self { now, pauses, checking: Some(checking), ..Self::of(observer) }
+    pub fn with(observer: &'a mut dyn Observer, checker_cursor: &'a mut CheckerCursor, now: Tick, pauses: bool) -> Self {
+        Self { now, pauses, checker_cursor: Some(checker_cursor), ..Self::of(observer) }
     }
 
     /// Does what the user does to the run, which only the checkers need to be told: the user knows. False if it changes nothing.
     pub fn apply(&mut self, input: &Input, machine: &mut Machine) -> bool {
-        match &mut self.checking {
-            Some(checking) => input.apply(machine, &mut Audience::with(&mut Unobserved, checking, self.now, false)),
-            None => input.apply(machine, &mut Unobserved),
+        match &mut self.checker_cursor {
+            Some(checker_cursor) => input.apply(machine, &mut ObserverChain::with(&mut NullObserver, checker_cursor, self.now, false)),
+            None => input.apply(machine, &mut NullObserver),
         }
     }
 
     /// Shows the checkers an event if they want it, and notes what they find.
     fn check(&mut self, event: &Event<'_>) {
-        let Some(checking) = &mut self.checking else { return };
-        if checking.checkers.mask().has(event.kind()) {
-            checking.checkers.event(event);
-            self.due |= checking.note(self.now);
+        let Some(checker_cursor) = &mut self.checker_cursor else { return };
+        if checker_cursor.checkers.mask().has(event.kind()) {
+            checker_cursor.checkers.event(event);
+            self.due |= checker_cursor.note(self.now);
         }
     }
 }
 
-impl Observer for Audience<'_> {
+impl Observer for ObserverChain<'_> {
     fn mask(&self) -> EventMask {
         // The time of what is found is that of the instruction issued last.
         const ISSUED: EventMask = EventMask::of(&[EventKind::Before]);
         // What is found before an instruction pauses the run after it.
         const PAUSES: EventMask = EventMask::of(&[EventKind::Before, EventKind::After]);
         let own = if self.pauses { PAUSES } else { ISSUED };
-        self.checking.as_ref().map_or(self.wanted, |checking| checking.checkers.mask().with(own).with(self.wanted))
+        self.checker_cursor.as_ref().map_or(self.wanted, |checker_cursor| checker_cursor.checkers.mask().with(own).with(self.wanted))
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {

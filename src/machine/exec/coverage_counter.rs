@@ -6,12 +6,12 @@
 
 use crate::machine::exec::warp_run::{Flow, Group, WarpRun};
 use crate::machine::state::lanes::LaneMask;
-use crate::machine::state::launch::Account;
-use crate::machine::state::linked::Linked;
+use crate::machine::state::launch::Instrumentation;
+use crate::machine::state::prepared::PreparedLaunch;
 use crate::program::{ControlOp, Inst, Op, Pc};
 
 /// The stretch that a group is running, if the launch keeps account.
-pub(super) struct Course {
+pub(super) struct CoverageCounter {
     /// The first instruction that is not counted yet.
     start: Pc,
     kept: bool,
@@ -19,7 +19,7 @@ pub(super) struct Course {
 
 /// How an instruction's guard bears on the account.
 #[derive(Clone, Copy)]
-pub(super) enum Guarded {
+pub(super) enum Predication {
     /// It has none, or no account is kept.
     Not,
     /// It is a branch, which writes nothing; the guard holds for these lanes.
@@ -28,49 +28,49 @@ pub(super) enum Guarded {
     Alone(LaneMask),
 }
 
-impl Course {
+impl CoverageCounter {
     /// A group is about to run from `start` on.
     #[inline(always)]
-    pub fn new(start: Pc, linked: &Linked) -> Self {
-        Self { start, kept: linked.config.account != Account::Nothing }
+    pub fn new(start: Pc, prepared: &PreparedLaunch) -> Self {
+        Self { start, kept: prepared.config.instrumentation != Instrumentation::Nothing }
     }
 
     /// The group comes to `inst`. If that has a guard and may write, the stretch ends before it.
     #[inline(always)]
-    pub fn meet<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, inst: &Inst, group: &Group) -> Guarded {
+    pub fn count_barriers<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, inst: &Inst, group: &Group) -> Predication {
         if !self.kept || inst.guard.is_none() {
-            return Guarded::Not;
+            return Predication::Not;
         }
         let active = run.active(inst, group);
         if let Op::Control(ControlOp::Branch { .. }) = inst.op {
-            return Guarded::Branch(active);
+            return Predication::Branch(active);
         }
         self.end(run, group);
-        Guarded::Alone(active)
+        Predication::Alone(active)
     }
 
     /// The group has executed the instruction at its `pc`.
     #[inline(always)]
-    pub fn pass<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, group: &Group, guarded: Guarded, flow: &Flow) {
+    pub fn pass<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, group: &Group, guarded: Predication, flow: &Flow) {
         if !self.kept {
             return;
         }
         let next = Pc(group.pc.0 + 1);
         match (guarded, flow) {
-            (Guarded::Not, Flow::Next) => return,
-            (Guarded::Not, Flow::Jump(_)) => run.count(group, self.start, next),
-            (Guarded::Not, Flow::Reselect | Flow::Pause(_)) => {
+            (Predication::Not, Flow::Next) => return,
+            (Predication::Not, Flow::Jump(_)) => run.count(group, self.start, next),
+            (Predication::Not, Flow::Reselect | Flow::Pause(_)) => {
                 self.end(run, group);
                 run.count_alone(group, group.mask);
             }
-            (Guarded::Branch(active), flow) => {
+            (Predication::Branch(active), flow) => {
                 run.refuse(group, active);
                 if let Flow::Next = flow {
                     return;
                 }
                 run.count(group, self.start, next);
             }
-            (Guarded::Alone(active), _) => {
+            (Predication::Alone(active), _) => {
                 run.refuse(group, active);
                 run.count_alone(group, active);
             }
@@ -94,7 +94,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if let Some(coverage) = &mut self.coverage {
             coverage.add(start, end, group.mask);
         }
-        if let Some(writes) = &self.linked.writes {
+        if let Some(writes) = &self.prepared.writes {
             self.warp.registers.mark_stretch(writes, (group.frame, group.mask), start, end);
         }
     }
@@ -104,7 +104,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if let Some(coverage) = &mut self.coverage {
             coverage.add(group.pc, Pc(group.pc.0 + 1), group.mask);
         }
-        if let Some(writes) = &self.linked.writes {
+        if let Some(writes) = &self.prepared.writes {
             self.warp.registers.mark_written(group.frame, writes.of(group.pc), group.mask);
         }
     }
@@ -116,7 +116,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if let Some(coverage) = &mut self.coverage {
             coverage.add(group.pc, Pc(group.pc.0 + 1), group.mask & !waiting);
         }
-        if let Some(writes) = &self.linked.writes {
+        if let Some(writes) = &self.prepared.writes {
             self.warp.registers.mark_written(group.frame, writes.of(group.pc), active & !waiting);
         }
     }
@@ -128,7 +128,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if !refused.is_empty()
             && let Some(coverage) = &mut self.coverage
         {
-            coverage.add_refused(group.pc, refused);
+            coverage.add_predicated_off(group.pc, refused);
         }
     }
 }

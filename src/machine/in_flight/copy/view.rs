@@ -1,6 +1,6 @@
 //! The memory that copies and arrivals reach: global memory, and the shared memory of the blocks of a cluster.
 
-use crate::machine::state::in_flight::copy::Home;
+use crate::machine::state::in_flight::copy::MemoryOwner;
 use smallvec::SmallVec;
 use triomphe::Arc;
 
@@ -10,7 +10,7 @@ use crate::machine::state::memory::{Pages, Region};
 use crate::machine::state::shared::Shared;
 
 /// What a copy or an arrival can reach while it takes effect.
-pub struct Reach<'a> {
+pub struct MemoryView<'a> {
     /// Global memory.
     pub global: &'a mut Region,
     /// The running block's memory, if one is running.
@@ -22,13 +22,13 @@ pub struct Reach<'a> {
     /// The slot of the first of them.
     pub first: u32,
     /// Barrier objects a phase of which has ended, by slot and address: who waits there can go on.
-    pub ended: &'a mut Ended,
+    pub ended: &'a mut EndedPhases,
 }
 
 /// Barrier objects a phase of which has ended, by slot and address.
-pub type Ended = SmallVec<[(u32, u32); 2]>;
+pub type EndedPhases = SmallVec<[(u32, u32); 2]>;
 
-impl Reach<'_> {
+impl MemoryView<'_> {
     /// The shared memory of the block in `slot`.
     pub fn shared(&mut self, slot: u32) -> Option<&mut Shared> {
         let index = slot.checked_sub(self.first)? as usize;
@@ -40,27 +40,27 @@ impl Reach<'_> {
         block?.as_mut().map(|block| &mut Arc::make_mut(block).shared)
     }
 
-    fn pages(&mut self, home: Home, address: u64) -> Option<(&mut Pages, u64)> {
-        match home {
-            Home::Global => self.global.find_mut(address).map(|allocation| (&mut allocation.pages, address - allocation.base)),
-            Home::Block { slot, .. } => self.shared(slot).map(|shared| (&mut shared.pages, address)),
+    fn pages(&mut self, owner: MemoryOwner, address: u64) -> Option<(&mut Pages, u64)> {
+        match owner {
+            MemoryOwner::Global => self.global.find_mut(address).map(|allocation| (&mut allocation.pages, address - allocation.base)),
+            MemoryOwner::Block { slot, .. } => self.shared(slot).map(|shared| (&mut shared.pages, address)),
         }
     }
 
     /// Reads bytes that were inside one allocation when the copy was issued; memory that was freed since reads as it was before.
-    pub fn read(&mut self, home: Home, address: u64, out: &mut [u8]) {
-        if let Home::Global = home {
+    pub fn read(&mut self, owner: MemoryOwner, address: u64, out: &mut [u8]) {
+        if let MemoryOwner::Global = owner {
             if let Some(allocation) = self.global.find(address) {
                 allocation.pages.read(address - allocation.base, out);
             }
-        } else if let Some((pages, offset)) = self.pages(home, address) {
+        } else if let Some((pages, offset)) = self.pages(owner, address) {
             pages.read(offset, out);
         }
     }
 
     /// Writes bytes that were inside one allocation when the copy was issued.
-    pub fn write(&mut self, home: Home, address: u64, bytes: &[u8]) {
-        if let Some((pages, offset)) = self.pages(home, address) {
+    pub fn write(&mut self, owner: MemoryOwner, address: u64, bytes: &[u8]) {
+        if let Some((pages, offset)) = self.pages(owner, address) {
             pages.write(offset, bytes);
         }
     }
