@@ -16,13 +16,13 @@ mod wide;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ptxdbg::command::{Context, Desk, execute};
+use ptxdbg::command::{CommandState, Context, execute};
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::session::{Session, Unhurried};
+use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::ui::tui::keymap::KeyMap;
 use ptxdbg::ui::tui::layout::Layout;
-use ptxdbg::ui::tui::layout::shelf::SHIPPED;
+use ptxdbg::ui::tui::layout::layouts::SHIPPED;
 use ptxdbg::ui::tui::panes::PANES;
 use ptxdbg::ui::tui::screen::Screen;
 use ptxdbg::ui::tui::theme::Theme;
@@ -69,7 +69,7 @@ fn session(launch: &Path) -> Session {
 }
 
 fn type_line(session: &mut Session, line: &str) {
-    let mut context = Context { session, desk: &mut Desk::default(), pace: &mut Unhurried, confirmed: true };
+    let mut context = Context { session, state: &mut CommandState::default(), interrupt: &mut NeverInterrupt, confirmed: true };
     execute(line, &mut context).unwrap_or_else(|error| panic!("{line}: {}", error.message));
 }
 

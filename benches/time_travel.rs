@@ -26,7 +26,7 @@ use job::Job;
 use ptxdbg::debug::breakpoints::{Breakpoint, Trigger, WatchMode};
 use ptxdbg::debug::expression::Expression;
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::session::{Session, Unhurried};
+use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::stop::{Direction, Goal, Reason};
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions};
 
@@ -77,7 +77,7 @@ fn stepping_back() {
     session.focus.block = [19, 19, 0];
     let step = Goal::Instruction { count: 1, over_calls: false };
     let mut times: Vec<Duration> =
-        (0..STEPS).map(|_| time(|| drop(session.resume(&step, Direction::Backward, &mut Unhurried).unwrap()))).collect();
+        (0..STEPS).map(|_| time(|| drop(session.resume(&step, Direction::Backward, &mut NeverInterrupt).unwrap()))).collect();
     times.sort_unstable();
     println!("reverse-stepi: median {:.1?}, 99th percentile {:.1?}", times[STEPS / 2], times[STEPS * 99 / 100]);
 }
@@ -89,11 +89,11 @@ fn continuing_back() {
             let mut session = session(FILE);
             watch_nothing(&mut session, what.contains("watchpoint"));
             forward = forward.min(time(|| {
-                let stop = session.resume(&Goal::Continue, Direction::Forward, &mut Unhurried).unwrap();
+                let stop = session.resume(&Goal::Continue, Direction::Forward, &mut NeverInterrupt).unwrap();
                 assert!(matches!(stop.reasons[..], [Reason::Ended]), "{:?}", stop.reasons);
             }));
             backward = backward.min(time(|| {
-                let stop = session.resume(&Goal::Continue, Direction::Backward, &mut Unhurried).unwrap();
+                let stop = session.resume(&Goal::Continue, Direction::Backward, &mut NeverInterrupt).unwrap();
                 assert!(matches!(stop.reasons[..], [Reason::Beginning]), "{:?}", stop.reasons);
             }));
         }
@@ -121,12 +121,12 @@ fn last_write() {
     to_end(&mut session);
     let target = Expression::parse("c[0]").unwrap().target(&session.scene()).unwrap();
     let mut found = None;
-    let elapsed = time(|| found = session.last(&target, &mut Unhurried).touches.pop());
+    let elapsed = time(|| found = session.last(&target, &mut NeverInterrupt).touches.pop());
     println!("last c[0], written at {} of {}: {elapsed:.1?}", found.unwrap().time, session.recorded());
 }
 
 fn to_end(session: &mut Session) {
-    session.seek_end(&mut Unhurried);
+    session.seek_end(&mut NeverInterrupt);
     assert!(session.ended().is_some());
 }
 

@@ -10,7 +10,7 @@ use criterion::Criterion;
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, start_case, verify_case};
 use ptxdbg::launch::Case;
-use ptxdbg::machine::{Machine, Step, Unobserved};
+use ptxdbg::machine::{Machine, NullObserver, Step};
 use ptxdbg::program::Program;
 
 /// A kernel and everything it is started with.
@@ -56,7 +56,7 @@ pub fn run(machine: &mut Machine) {
 /// Runs `machine` to its end in slices of `ticks`, and calls `between` after each but the last.
 pub fn run_sliced(machine: &mut Machine, ticks: u64, mut between: impl FnMut(&Machine)) {
     loop {
-        match machine.run(ticks, &mut Unobserved) {
+        match machine.run(ticks, &mut NullObserver) {
             Step::Budget => between(machine),
             Step::Done => return,
             stopped => panic!("{stopped:?}"),

@@ -44,7 +44,7 @@ impl HappensBefore {
                     match found {
                         AcquireResult::Seen(_, _, clock) if acquires => warp.acquire(LaneMask::of(lane), &clock),
                         AcquireResult::Seen(scope, sc, clock) => {
-                            Pending { lanes: LaneMask::of(lane), scope, sc, clock }.add_to(&mut warp.pending)
+                            Pending { lanes: LaneMask::of(lane), scope, sc, clock }.add_to(&mut warp.pending);
                         }
                         AcquireResult::Missed(clock) => warp.missed.push((LaneMask::of(lane), clock)),
                     }

@@ -132,7 +132,7 @@ impl Race {
         match access.action {
             SideAction::Read => copy.work.reads(copy.lanes, visit),
             SideAction::Write | SideAction::Atomic | SideAction::Synchronize | SideAction::Use | SideAction::Exit => {
-                copy.work.writes(copy.lanes, visit)
+                copy.work.writes(copy.lanes, visit);
             }
         }
         let Some(owner) = ranges.first().map(|(at, _)| owner_of(at.owner)) else { return false };

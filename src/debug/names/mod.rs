@@ -1,7 +1,7 @@
 //! From names to what they stand for, and back.
 //!
 //! [`scope`] finds what a name means where the focused thread stands; [`symbols`] names an address or an instruction, and [`mod@place`]
-//! does so in the words of the kernel's author; [`inferred`] tells what an untyped register is used as; [`mbarriers`] finds a barrier object.
+//! does so in the words of the kernel's author; [`inferred`] infers what an untyped register is used as; [`mbarriers`] finds an mbarrier.
 
 pub mod access;
 pub mod inferred;

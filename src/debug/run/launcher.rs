@@ -32,8 +32,8 @@ impl<'a> Job<'a> {
         Some(FaultContext { program: self.program, launch: self.case.launches.get(index)?, index })
     }
 
-    /// The machine about to execute the launch of `fault_context` at time `start`, whose buffers are made; or why it is refused. `addresses`
-    /// holds those of the buffers of earlier launches, and is brought up to date.
+    /// The machine before the first instruction of the launch of `fault_context`, at time `start`, with its buffers made; or why the
+    /// launch is refused. `addresses` holds those of the buffers of earlier launches, and those of this one afterwards.
     pub fn prepare(
         &self,
         fault_context: &FaultContext<'_>,

@@ -238,7 +238,7 @@ impl Reader<'_, '_> {
             }
             Op::Async(AsyncOp::Copy { copy }) => self.copy(function, pc, &flow.program.copies[copy]),
             Op::TensorMap(TensorMapOp::Copy { to, .. }) => {
-                self.touch(function, pc, to, MemoryUse { element: Some(ScalarType::B8), ..WRITE })
+                self.touch(function, pc, to, MemoryUse { element: Some(ScalarType::B8), ..WRITE });
             }
             Op::TensorMap(TensorMapOp::ReplaceField { field, access, a, address, .. }) => {
                 if reaches_global(access.space) {

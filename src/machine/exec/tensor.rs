@@ -31,7 +31,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let bytes = u32::try_from(copy.shape.bytes()).unwrap_or(u32::MAX);
             match (barriers[lane], ranks) {
                 (None, _) => {
-                    good.push((lane, copy, CopyCompletion::Group { bulk: true, number: self.warp.copy_groups.committed(true)[lane] }))
+                    good.push((lane, copy, CopyCompletion::Group { bulk: true, number: self.warp.copy_groups.committed(true)[lane] }));
                 }
                 (Some((owner, address)), None) => good.push((lane, copy, CopyCompletion::Mbarrier { owner, address, bytes })),
                 (Some((_, address)), Some(ranks)) => {

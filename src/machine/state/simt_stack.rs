@@ -1,7 +1,7 @@
 //! The stack of a warp whose lanes are not scheduled independently ([`DivergencePolicy::Stack`](crate::machine::DivergencePolicy)).
 //!
-//! Two things are put on it. A meeting place is noted for the lanes that part: where a branch parts them, every place that is noted
-//! there (`cfg::reconvergences`) and is not on the stack yet; the instruction after a call, or after one that only some lanes wait at. And a
+//! Two things are pushed on it. A reconvergence point, for lanes that diverge: where a branch splits them, each point of
+//! `cfg::reconvergences` that is not on the stack yet; the instruction after a call, or after one that only some lanes wait at. And a
 //! side of a branch that runs later. One side runs at once: the one that falls through, then those that jump, the lowest lane first;
 //! a side that stands where it only ends runs before them all. When it comes to a meeting place that is noted for it, it waits there,
 //! and leaves what was put on the stack after that place. Then the top is taken off: a side goes on; lanes that have a meeting place

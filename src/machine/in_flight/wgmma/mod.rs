@@ -12,7 +12,7 @@
 //! is the [`CopyPolicy`](crate::machine::CopyPolicy)'s choice: at once, at the latest when a warp of its warpgroup waits for its group,
 //! or between. Those of one warp end in the order in which they were issued. While it is in flight, the registers of D hold
 //! [`POISON`](crate::machine::POISON), and what they held is kept aside: a further `wgmma` adds to that
-//! ([`WgmmaQueue`](crate::machine::WgmmaQueue)). Where the wait of another warp ends it they hold that still, until their own warp has waited.
+//! ([`WgmmaQueue`](crate::machine::WgmmaQueue)). After the wait of another warp they still hold poison, until their own warp has waited.
 //!
 //! Descriptors, `scale-d` and metadata are read when it is issued.
 
