@@ -1,5 +1,5 @@
-//! Findings that wait for the end of the launch: what looks like a mistake of its own may turn out to be one side of a race, which
-//! names the cause and depends on nobody's turn.
+//! Findings that wait for the end of the launch: what looks like a mistake of its own may turn out to be one side of a race, which names
+//! the cause and is schedule-independent.
 
 use super::finding::{Cause, Finding, Findings};
 use super::reporter::Reporter;

@@ -38,9 +38,9 @@ pub const ASYNC_MISALIGNED: FindingId =
     FindingId::error("async.misaligned", "the address of a copy is not as aligned as the instruction wants");
 /// The size of a copy is none that the instruction takes.
 pub const ASYNC_SIZE: FindingId = FindingId::error("async.size", "the size of a copy is none that the instruction takes");
-/// A tensor copy that the hardware refuses.
+/// A tensor copy that the hardware rejects.
 pub const TENSOR_COPY: FindingId = FindingId::error("tensor.copy", "a tensor copy that the hardware refuses");
-/// A handle that stands for no texture, sampler or surface.
+/// A handle that denotes no texture, sampler or surface.
 pub const IMAGE_HANDLE: FindingId = FindingId::error("image.handle", "a handle that stands for no texture, sampler or surface");
 /// A malformed matrix descriptor.
 pub const WGMMA_DESCRIPTOR: FindingId = FindingId::error("wgmma.descriptor", "a malformed matrix descriptor");
@@ -56,7 +56,7 @@ pub const TRAP: FindingId = FindingId::error("trap", "the kernel stopped itself"
 pub const ASSERT: FindingId = FindingId::error("assert", "an assertion failed");
 /// Local memory for calls is used up.
 pub const STACK_OVERFLOW: FindingId = FindingId::error("stack.overflow", "local memory for calls is used up");
-/// The device refuses the launch.
+/// The device rejects the launch.
 pub const LAUNCH_BOUNDS: FindingId = FindingId::error("launch.bounds", "the device refuses the launch");
 /// The run needs more simulated state than --memory-limit allows.
 pub const MEMORY_LIMIT: FindingId = FindingId::error("memory.limit", "the run needs more simulated state than --memory-limit allows");

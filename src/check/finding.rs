@@ -16,7 +16,7 @@ pub struct Finding {
     pub id: FindingId,
     /// Which launch of the case, from 0.
     pub launch: usize,
-    /// Where it was noticed: of two sides, the later in time.
+    /// Where it was detected: of two sides, the later in time.
     pub second: Side,
     /// The other side, where there is one.
     pub first: Option<Side>,
@@ -49,13 +49,13 @@ pub enum Distance {
     Grid,
 }
 
-/// What is known of a mistake that was noticed again.
+/// What is known of a mistake that was detected again.
 pub enum Repeated<'a> {
     /// It is new.
     No,
     /// It is known, and its two sides are at least as far apart.
     Yes,
-    /// It is known of sides that are nearer to each other: what mends those does not mend these.
+    /// It is known of sides that are nearer to each other: the fix for those does not fix these.
     Nearer(&'a mut Finding),
 }
 
@@ -136,7 +136,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// All of them, in the order in which they were noticed first.
+    /// All of them, in the order in which they were detected first.
     pub fn list(&self) -> &[Finding] {
         &self.list
     }
@@ -164,7 +164,7 @@ impl Findings {
         let Some(known) = self.list.iter_mut().find(|other| other.cause() == cause) else { return Repeated::No };
         known.count += 1;
         self.reported += 1;
-        assert!(self.reported >= known.count, "a finding was noticed more often than all of them");
+        assert!(self.reported >= known.count, "a finding was counted more often than all of them");
         if known.distance < Some(distance) { Repeated::Nearer(known) } else { Repeated::Yes }
     }
 

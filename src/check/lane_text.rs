@@ -1,4 +1,4 @@
-//! How lanes are told.
+//! Formatting of lane lists.
 
 use crate::machine::LaneMask;
 

@@ -19,7 +19,7 @@ pub(super) struct Reachability {
     uncut: BTreeMap<(Pc, Pc, Cut), bool>,
 }
 
-/// The instructions that end a way on which two accesses are not ordered.
+/// The instructions that end a path on which two accesses are not ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cut {
     /// Those that wait for other threads of the warp, the block or the cluster.
@@ -39,9 +39,9 @@ impl Cut {
 }
 
 impl Reachability {
-    /// Whether threads that exit at `exit` without having come to `barrier` have gone past it: code before their exit lies behind the
-    /// barrier as well, and not before it. Threads that only exit, or left a loop whose next turn has the barrier, have not. Where the
-    /// two stand in different functions nothing is known, and nobody is accused.
+    /// Whether threads that exit at `exit` without having reached `barrier` have bypassed it: code before their exit comes after the
+    /// barrier as well, and not before it. Threads that only exit, or left a loop whose next iteration has the barrier, have not. Where the
+    /// two are in different functions the answer is unknown: no finding.
     pub fn bypasses(&mut self, program: &Program, barrier: Pc, exit: Pc) -> bool {
         let known = self.past.get(&(barrier, exit)).copied();
         known.unwrap_or_else(|| {
@@ -96,7 +96,7 @@ fn reaches(flow: &ControlFlow, from: Pc, to: Pc) -> bool {
     leads(flow, from, to, |_, _| true)
 }
 
-/// Whether a way leads from behind `from` to `to` that passes no instruction of which `cuts` is true.
+/// Whether a path leads from after `from` to `to` that passes no instruction of which `cuts` is true.
 fn reaches_uncut(flow: &ControlFlow, from: Pc, to: Pc, cuts: impl Fn(u32) -> bool) -> bool {
     let Some(start) = flow.block_of(from) else { return false };
     let first = |code: Range<u32>| code.into_iter().find(|pc| *pc == to.0 || cuts(*pc));
@@ -112,7 +112,7 @@ fn reaches_uncut(flow: &ControlFlow, from: Pc, to: Pc, cuts: impl Fn(u32) -> boo
     found
 }
 
-/// Whether a way leads from `from` to `to` along edges that are `open`, of which the block behind and the one before are told.
+/// Whether a path leads from `from` to `to` along edges that are `open`, a function of the two blocks of an edge.
 fn leads(flow: &ControlFlow, from: Pc, to: Pc, open: impl Fn(BlockId, BlockId) -> bool) -> bool {
     let (Some(start), Some(end)) = (flow.block_of(from), flow.block_of(to)) else { return false };
     if start == end && from < to {

@@ -55,7 +55,7 @@ impl CheckerId {
     }
 }
 
-/// The words of all checkers, as a list whose last two `last` stands between.
+/// The words of all checkers, as a list with `last` between the last two.
 pub fn listed(last: &str) -> String {
     let words = words_of(", ");
     words.rsplit_once(", ").map_or(words.clone(), |(most, end)| format!("{most} {last} {end}"))

@@ -84,7 +84,7 @@ pub enum Outcome {
 pub fn explain(scene: &Scene<'_>, pc: Option<Pc>) -> Option<Explanation> {
     let scene = &scene.with_names_as_in_ptx();
     let frame = scene.frame().ok();
-    let next = frame.as_ref().map(|frame| if scene.focus.frame == 0 { frame.group.stands_at() } else { frame.pc });
+    let next = frame.as_ref().map(|frame| if scene.focus.frame == 0 { frame.group.current_pc() } else { frame.pc });
     let pc = pc.or(next)?;
     let program = scene.program();
     let function = program.function_at(pc)?;
@@ -100,7 +100,7 @@ fn lane_view(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc) -> LaneView {
     let innermost = scene.focus.frame == 0;
     let is_ready = frame.group.state == GroupState::Ready;
     let is_next = innermost && frame.group.pc == pc && is_ready;
-    let waits_here = innermost && frame.group.stands_at() == pc && !is_ready;
+    let waits_here = innermost && frame.group.current_pc() == pc && !is_ready;
     let holds = |lane: u32| {
         inst.guard.is_none_or(|guard| {
             let bits = frame.warp.registers.pred.get((frame.base.pred + guard.slot) as usize).copied().unwrap_or(LaneMask::NONE);

@@ -83,7 +83,7 @@ impl Site {
     pub fn of(scene: &Scene<'_>) -> Result<Self, SceneError> {
         let frame = scene.frame()?;
         let Focus { block, warp, lane, .. } = scene.focus;
-        let pc = if scene.focus.frame == 0 { frame.group.stands_at() } else { frame.pc };
+        let pc = if scene.focus.frame == 0 { frame.group.current_pc() } else { frame.pc };
         let place = Place { pc, tick: scene.machine.tick(), block, warp };
         let extent = scene.machine.config().block;
         let site = Self::new(scene.program(), extent, place, frame.group.mask);

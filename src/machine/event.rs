@@ -72,7 +72,7 @@ pub enum CopyStage {
     Issued,
     /// Its source has been read.
     Read,
-    /// It has ended: its destination is written, and who waits for it may know.
+    /// It has ended: its destination is written, and threads that wait for it may see that.
     Ended,
 }
 
@@ -92,7 +92,7 @@ pub struct CopyEvent<'a> {
 /// What an instruction does to a barrier object in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MbarrierChange {
-    /// It makes the object for so many arrivals a phase.
+    /// It makes the object, with this expected arrival count.
     Made(u32),
     /// It ends its use.
     Invalidated,
@@ -100,7 +100,7 @@ pub enum MbarrierChange {
     Contributed(Contribution),
     /// What it contributed ended this phase.
     Ended(u64),
-    /// It asks whether the phase of a parity has ended, and is told so or not.
+    /// It asks whether the phase of a parity has ended, and gets an answer.
     Asked {
         /// The parity.
         parity: u32,
@@ -124,7 +124,7 @@ pub struct MbarrierEvent {
     pub slot: u32,
     /// Where in it.
     pub address: u32,
-    /// The object's phase then; of lanes that contribute to several phases each is told for itself.
+    /// The object's phase then; of lanes that contribute to several phases, each is reported for itself.
     pub phase: u64,
     /// What it does.
     pub change: MbarrierChange,
@@ -135,7 +135,7 @@ pub struct MbarrierEvent {
 /// What happens to the asynchronous matrix multiplications of a warp.
 #[derive(Clone, Copy, Debug)]
 pub enum WgmmaChange<'a> {
-    /// `wgmma.fence`: register accesses before it are ordered before the `wgmma` behind it.
+    /// `wgmma.fence`: register accesses before it are ordered before the `wgmma` after it.
     Fenced,
     /// One was issued, and is in flight.
     Issued {
@@ -154,8 +154,8 @@ pub enum WgmmaChange<'a> {
         /// The number of the first group that may still be in flight.
         done: u32,
     },
-    /// One has ended: it has read its operands and written its accumulators. Under `lazy` this is told when a warp of the
-    /// warpgroup waits for it; under `eager` and `random` it may come before, and orders nothing: only `Waited` does.
+    /// One has ended: it has read its operands and written its accumulators. Under `lazy` this is reported when a warp of the warpgroup
+    /// waits for it; under `eager` and `random` it may come earlier, and orders nothing: only `Waited` does.
     Ended(&'a Wgmma),
     /// All lanes of the warp exited while it was in flight.
     Abandoned(&'a Wgmma),
@@ -209,22 +209,22 @@ pub enum Order<'a> {
         /// Whether all lanes of a warp must execute it together.
         aligned: bool,
     },
-    /// A barrier of the block ended its phase. The lanes are none; those that had arrived are told by warp.
+    /// A barrier of the block ended its phase. The lanes are none; those that had arrived are listed by warp.
     Released {
         /// Which.
         id: u32,
         /// The lanes that arrived.
         arrived: &'a [LaneMask],
     },
-    /// They came to a `bar.warp.sync`, which the other lanes of `members` must execute too.
+    /// They reach a `bar.warp.sync`, which the other lanes of `members` must execute too.
     WarpSync {
-        /// Who meets.
+        /// The lanes that synchronize.
         members: LaneMask,
     },
-    /// They came to an instruction that exchanges values with the other lanes of `members`, and orders nothing. Told again when they
-    /// had to wait for those.
+    /// They reach an instruction that exchanges values with the other lanes of `members`, and orders nothing. Reported again when they had
+    /// to wait for those.
     Exchange {
-        /// Who exchanges.
+        /// The lanes that exchange.
         members: LaneMask,
     },
     /// They arrived at the barrier of the cluster.
@@ -234,7 +234,7 @@ pub enum Order<'a> {
         /// Whether all lanes of a warp must execute it together.
         aligned: bool,
     },
-    /// They wait for the barrier of the cluster, or go on if it has ended.
+    /// They wait for the barrier of the cluster, or continue if it has ended.
     ClusterWaits,
     /// The barrier of the cluster ended its phase, for the blocks in this many slots from `first` on.
     ClusterReleased {
@@ -335,9 +335,9 @@ pub enum Event<'a> {
     Wgmma(WgmmaEvent<'a>),
     /// An instruction is about to be issued; after a pause it is reported again.
     Before(&'a Issue, &'a Warp),
-    /// An instruction was issued and executed. Where the group stands now is not yet written into the warp.
+    /// An instruction was issued and executed. The group's next pc is not yet written into the warp.
     After(&'a Issue, &'a Warp),
-    /// Groups of a warp met between two instructions, and these lanes now stand together at the place.
+    /// Groups of a warp reconverged between two instructions, and these lanes are now one group at the place.
     Merged(Place, LaneMask),
     /// The instruction at the place made threads of the block arrive at a barrier or exit, which may have set others going and, if they
     /// wait for the result of a reduction, written their registers.

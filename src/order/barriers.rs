@@ -27,7 +27,7 @@ impl HappensBefore {
         }
     }
 
-    /// Lanes come to a `bar.warp.sync` of `members`.
+    /// Lanes reach a `bar.warp.sync` of `members`.
     pub fn sync_warp(&mut self, actor: Actor, members: LaneMask) {
         self.acting(actor).warp_sync(actor.warp, actor.lanes, members, actor.tick);
     }
@@ -76,17 +76,19 @@ impl Block {
         self.barriers[id].push(Arrival { warp, lanes, past });
     }
 
-    /// The phase of barrier `id` ends: what those released who arrived is known to those who wait.
+    /// The phase of barrier `id` ends: what the arrivals released happens before the continuation of those that wait.
     pub fn release(&mut self, id: usize, tick: Tick) {
         let arrivals = std::mem::take(&mut self.barriers[id]);
-        let mut met = vec![LaneMask::NONE; self.warps.len()];
+        let mut arrived = vec![LaneMask::NONE; self.warps.len()];
         for arrival in arrivals.iter().filter(|arrival| arrival.past.is_none()) {
-            let met = &mut met[usize::from(arrival.warp)];
-            assert!(!met.meets(arrival.lanes), "a lane waits at barrier {id} once a phase");
-            *met |= arrival.lanes;
+            let own = &mut arrived[usize::from(arrival.warp)];
+            assert!(!own.meets(arrival.lanes), "a lane waits at barrier {id} once a phase");
+            *own |= arrival.lanes;
         }
-        if self.warps.iter().zip(&met).all(|(warp, met)| *met == warp.all) && arrivals.iter().all(|arrival| arrival.past.is_none()) {
-            return self.meet(tick);
+        if self.warps.iter().zip(&arrived).all(|(warp, arrived)| *arrived == warp.all)
+            && arrivals.iter().all(|arrival| arrival.past.is_none())
+        {
+            return self.synchronize_all(tick);
         }
         let mut clock = VectorClock::default();
         for Arrival { warp, lanes, past } in &arrivals {
@@ -101,7 +103,7 @@ impl Block {
             clock.join(&past.released(*lanes));
         }
         let clock = Arc::new(clock);
-        if self.warps.iter().zip(&met).all(|(warp, met)| *met == warp.live) {
+        if self.warps.iter().zip(&arrived).all(|(warp, arrived)| *arrived == warp.live) {
             self.known = Some(clock);
             for warp in &mut self.warps {
                 (warp.known, warp.own) = (None, None);
@@ -109,13 +111,13 @@ impl Block {
             }
             return;
         }
-        for (warp, met) in met.iter().enumerate().filter(|(_, met)| !met.is_empty()) {
-            self.acquire(warp as u8, *met, &clock);
+        for (warp, lanes) in arrived.iter().enumerate().filter(|(_, lanes)| !lanes.is_empty()) {
+            self.acquire(warp as u8, *lanes, &clock);
         }
     }
 
-    /// All threads that there ever were meet.
-    fn meet(&mut self, tick: Tick) {
+    /// All threads of the block, none of which has exited, synchronize.
+    fn synchronize_all(&mut self, tick: Tick) {
         let number = self.number;
         self.whole = tick + 1;
         for (index, warp) in self.warps.iter_mut().enumerate() {
@@ -126,31 +128,31 @@ impl Block {
         }
     }
 
-    /// Lanes come to a `bar.warp.sync` of `members`; when the last has come, all know what each did.
+    /// Lanes reach a `bar.warp.sync` of `members`; when the last has arrived, each knows what all did.
     pub fn warp_sync(&mut self, warp: u8, lanes: LaneMask, members: LaneMask, tick: Tick) {
         let of = &mut self.warps[usize::from(warp)];
         let members = members & of.live;
-        let mut met = lanes;
+        let mut arrived = lanes;
         of.syncs.retain(|(of, there)| {
             let same = *of == members;
-            met |= if same { *there } else { LaneMask::NONE };
+            arrived |= if same { *there } else { LaneMask::NONE };
             !same
         });
-        if !met.contains_all(members) {
-            return of.syncs.push((members, met));
+        if !arrived.contains_all(members) {
+            return of.syncs.push((members, arrived));
         }
-        self.meet_in_warp(warp, met, tick);
+        self.synchronize_lanes(warp, arrived, tick);
     }
 
-    fn meet_in_warp(&mut self, warp: u8, met: LaneMask, tick: Tick) {
+    fn synchronize_lanes(&mut self, warp: u8, lanes: LaneMask, tick: Tick) {
         let number = self.number;
         let of = &mut self.warps[usize::from(warp)];
-        if met == of.all {
+        if lanes == of.all {
             of.synced = tick + 1;
             of.gather(number, warp);
-        } else if met.count() > 1 {
-            let clock = Arc::new(self.past(warp, tick).released(met));
-            self.acquire(warp, met, &clock);
+        } else if lanes.count() > 1 {
+            let clock = Arc::new(self.past(warp, tick).released(lanes));
+            self.acquire(warp, lanes, &clock);
         }
     }
 
@@ -160,14 +162,14 @@ impl Block {
         passed.over.iter().for_each(|clock| join_into(&mut self.left, clock));
     }
 
-    /// Lanes exit: who waits for them in a `bar.warp.sync` does not any more.
+    /// Lanes exit: a `bar.warp.sync` no longer waits for them.
     pub fn exit(&mut self, warp: u8, lanes: LaneMask, tick: Tick) {
         let of = &mut self.warps[usize::from(warp)];
         of.live &= !lanes;
         let live = of.live;
         let complete: SmallVec<[LaneMask; 2]> =
-            of.syncs.iter().filter(|(members, met)| met.contains_all(*members & live)).map(|(_, met)| *met).collect();
-        of.syncs.retain(|(members, met)| !met.contains_all(*members & live));
-        complete.into_iter().for_each(|met| self.meet_in_warp(warp, met & live, tick));
+            of.syncs.iter().filter(|(members, arrived)| arrived.contains_all(*members & live)).map(|(_, arrived)| *arrived).collect();
+        of.syncs.retain(|(members, arrived)| !arrived.contains_all(*members & live));
+        complete.into_iter().for_each(|lanes| self.synchronize_lanes(warp, lanes & live, tick));
     }
 }

@@ -91,7 +91,7 @@ pub const FENCEABLES: usize = 3;
 pub struct BlockClock {
     /// Operations that threads did themselves.
     pub own: Epochs,
-    /// Those of them behind which a proxy fence lies, by [`Fenceable`].
+    /// Those of them after which a proxy fence comes, by [`Fenceable`].
     pub fenced: [Epochs; FENCEABLES],
     /// Asynchronous operations, by `Group`.
     pub done: [Epochs; GROUPS],
@@ -121,8 +121,8 @@ impl BlockClock {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VectorClock {
     blocks: Vec<(u32, BlockClock)>,
-    /// What will be known behind a `fence.sc`: somebody who happens before has read what was released behind another one.
-    pub behind_fence: Option<Arc<VectorClock>>,
+    /// What is known after the next `fence.sc`: a thread that happens before has read what was released after another one.
+    pub after_fence: Option<Arc<VectorClock>>,
 }
 
 impl VectorClock {
@@ -145,8 +145,8 @@ impl VectorClock {
 
     /// Learns all that `other` knows.
     pub fn join(&mut self, other: &Self) {
-        if let Some(behind) = &other.behind_fence {
-            join_into(&mut self.behind_fence, behind);
+        if let Some(after) = &other.after_fence {
+            join_into(&mut self.after_fence, after);
         }
         if self.blocks.is_empty() {
             self.blocks.clone_from(&other.blocks);
@@ -158,12 +158,12 @@ impl VectorClock {
 
     /// Whether `other` knows nothing more.
     fn covers(&self, other: &Self) -> bool {
-        let behind = match (&self.behind_fence, &other.behind_fence) {
+        let covers_fence = match (&self.after_fence, &other.after_fence) {
             (_, None) => true,
             (None, Some(_)) => false,
             (Some(own), Some(other)) => Arc::ptr_eq(own, other) || own.covers(other),
         };
-        behind && other.blocks.iter().all(|(block, known)| self.of(*block).is_some_and(|own| own.covers(known)))
+        covers_fence && other.blocks.iter().all(|(block, known)| self.of(*block).is_some_and(|own| own.covers(known)))
     }
 
     /// Whether anything is known of a block other than `block`.
@@ -171,7 +171,7 @@ impl VectorClock {
         self.blocks.iter().any(|(number, _)| *number != block)
     }
 
-    /// Lets everything known count as fenced as well: a proxy fence lies behind it.
+    /// Lets everything known count as fenced as well: a proxy fence comes after it.
     pub fn fence(&mut self, memories: &[Fenceable]) {
         for (_, known) in &mut self.blocks {
             memories.iter().for_each(|memory| known.fenced[*memory as usize].join(&known.own));
@@ -189,7 +189,7 @@ pub fn join_into(known: &mut Option<Arc<VectorClock>>, more: &Arc<VectorClock>) 
 
 /// Joins `more` into what is shared.
 pub fn join_shared(known: &mut Arc<VectorClock>, more: &Arc<VectorClock>) {
-    // Who spins on a location reads the same there again and again.
+    // A thread that spins on a location reads the same there again and again.
     if !Arc::ptr_eq(known, more) && !known.covers(more) {
         Arc::make_mut(known).join(more);
     }

@@ -14,20 +14,20 @@ type Waiting = (u32, u8, LaneMask);
 pub struct ClusterBarrier {
     /// The cluster, in order of launch.
     number: u64,
-    /// What the present phase will pass on, from those who have arrived.
+    /// What the present phase will pass on, from the threads that have arrived.
     arriving: Passed,
     /// What the last phase passed on.
     ended: Passed,
-    /// Who has arrived in the present phase, by slot and warp.
+    /// The lanes that have arrived in the present phase, by slot and warp.
     arrived: BTreeMap<(u32, u8), LaneMask>,
-    /// Who waits for its end.
+    /// The lanes that wait for its end.
     waiting: Vec<Waiting>,
 }
 
-/// What a phase of the barrier of a cluster passes on to those who wait for it.
+/// What a phase of the barrier of a cluster passes on to the threads that wait for it.
 #[derive(Clone, Debug, Default)]
 pub struct Passed {
-    /// What those knew who arrived and released it.
+    /// The clocks of the threads that arrived and released it.
     pub released: Option<Arc<VectorClock>>,
     /// The same whether they released it or not: that much is over when the phase ends.
     pub over: Option<Arc<VectorClock>>,
@@ -57,7 +57,7 @@ impl ClusterBarrier {
         Some(self.ended.clone())
     }
 
-    /// The phase ends: who waited for it, and what it passes on to them.
+    /// The phase ends: the lanes that waited for it, and what it passes on to them.
     pub fn end(&mut self) -> (Vec<Waiting>, Passed) {
         self.arrived.clear();
         self.ended = std::mem::take(&mut self.arriving);

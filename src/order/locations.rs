@@ -1,7 +1,7 @@
 //! Release and acquire patterns through memory (PTX ISA, "Release and Acquire Patterns", "Observation order").
 //!
-//! A location remembers what the writes released whose value, or whose value through a chain of read-modify-writes, stands in it. A
-//! strong read of it learns that at once if it acquires, and otherwise at the reader's next fence.
+//! A location remembers what the writes released whose value, or whose value through a chain of read-modify-writes, it holds. A strong read
+//! of it learns that at once if it acquires, and otherwise at the reader's next fence.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ pub type Where = (u32, u64);
 /// A thread: block number, warp and lane.
 pub type Writer = (u32, u8, u8);
 
-/// What stands behind the value of a location.
+/// What was released with the value of a location.
 #[derive(Clone, Debug, Default)]
 pub struct Location {
     /// What was released, by scope and block; what was in scopes as wide as the grid is taken together.
     released: Vec<Released>,
-    /// Who wrote last.
+    /// The last writer.
     last_writer: Option<Writer>,
 }
 
@@ -28,7 +28,7 @@ pub struct Location {
 #[derive(Clone, Debug)]
 struct Released {
     scope: Scope,
-    /// Whether a `fence.sc` stands at its beginning.
+    /// Whether it begins with a `fence.sc`.
     sc: bool,
     /// The block whose threads did it, if it is one.
     by: Option<u32>,
@@ -43,7 +43,7 @@ pub struct Locations {
 
 /// What a reader finds in a location.
 pub enum AcquireResult {
-    /// This, if the fence that acquires it has at least this scope; and whether it was released behind a `fence.sc`.
+    /// This, if the fence that acquires it has at least this scope; and whether it was released after a `fence.sc`.
     Seen(Scope, bool, Arc<VectorClock>),
     /// This, but for the scopes.
     Missed(Arc<VectorClock>),
@@ -55,14 +55,14 @@ impl Locations {
         self.table.is_empty()
     }
 
-    /// A strong write, which `keeps` what stands there if it is part of a read-modify-write, and releases `clocks`: each in a scope, and
-    /// behind a `fence.sc` or not.
+    /// A strong write, which `keeps` what the location holds if it is part of a read-modify-write, and releases `clocks`: each in a scope,
+    /// and after a `fence.sc` or not.
     pub fn write(&mut self, at: Where, last_writer: Writer, keeps: bool, clocks: Vec<(Scope, bool, Arc<VectorClock>)>) {
         if clocks.is_empty() && !self.table.contains_key(&at) {
             return;
         }
         let location = self.table.entry(at).or_default();
-        // What a thread released it goes on releasing with its later writes to the same place.
+        // What a thread released it continues to release with its later writes to the same place.
         if !keeps && location.last_writer != Some(last_writer) {
             location.released.clear();
         }

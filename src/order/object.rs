@@ -37,14 +37,14 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// PTX ISA, "Morally strong operations": the scope of each must include the other.
-    pub fn meets(self, other: Self) -> bool {
+    pub fn shares_scope(self, other: Self) -> bool {
         self.block == other.block || !self.is_narrow && !other.is_narrow
     }
 }
 
 /// A copy in flight that completes on a barrier object.
 #[derive(Clone, Debug)]
-pub struct Flight {
+pub struct PendingCopy {
     /// The block that issued it.
     pub block: u32,
     /// Its number there.

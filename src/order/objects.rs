@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::clock::{VectorClock, join_into};
-use super::object::{Endpoint, Flight, Object, ObjectKey};
+use super::object::{Endpoint, Object, ObjectKey, PendingCopy};
 use super::operation::{Actor, Agent, Group};
 use super::state::HappensBefore;
 use super::threads::{Pending, Warp};
@@ -76,14 +76,14 @@ impl HappensBefore {
         let number = block.copies;
         block.copies += 1;
         let (block, clock) = (block.number, block.past(warp, tick).released(lanes));
-        let before = self.flights.insert(id, Flight { block, number, warp, tick, clock });
+        let before = self.pending_copies.insert(id, PendingCopy { block, number, warp, tick, clock });
         assert!(before.is_none(), "copy #{id} is issued once");
         Agent::Copy(number)
     }
 
     /// Copy `id` completes on an object; as an arrival of `cp.async`, it is those of these lanes that are done.
     pub fn end_copy(&mut self, id: u64, key: ObjectKey, arrival: Option<LaneMask>) {
-        let Some(Flight { block, number, warp, tick, mut clock }) = self.flights.remove(&id) else { return };
+        let Some(PendingCopy { block, number, warp, tick, mut clock }) = self.pending_copies.remove(&id) else { return };
         let known = clock.of_mut(block);
         match arrival {
             Some(lanes) => {
@@ -101,11 +101,11 @@ impl HappensBefore {
 }
 
 impl Warp {
-    /// Lanes see that a phase has ended to which the one party released `clock`, as the other one; `relaxed`, they know it behind their
-    /// next fence.
+    /// Lanes learn that a phase has ended to which one party released `clock`, as the other party; `relaxed`, they know it after their next
+    /// fence.
     fn acquire_phase(&mut self, (by, own): (Endpoint, Endpoint), lanes: LaneMask, relaxed: bool, clock: Arc<VectorClock>) {
         let scope = if by.block == own.block { Scope::Cta } else { Scope::Cluster };
-        match (by.meets(own), relaxed) {
+        match (by.shares_scope(own), relaxed) {
             (false, _) => self.missed.push((lanes, clock)),
             (true, false) => self.acquire(lanes, &clock),
             (true, true) => Pending { lanes, scope, sc: false, clock }.add_to(&mut self.pending),

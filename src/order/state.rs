@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::clock::join_into;
 use super::cluster::ClusterBarrier;
 use super::locations::Locations;
-use super::object::{Flight, Object, ObjectKey};
+use super::object::{Object, ObjectKey, PendingCopy};
 use super::operation::{Actor, Operation};
 use super::threads::{Block, Warp, is_in};
 use crate::base::Tick;
@@ -29,11 +29,11 @@ pub struct HappensBefore {
     /// Barrier objects.
     pub(super) objects: BTreeMap<ObjectKey, Object>,
     /// Copies in flight that complete on barrier objects, by number.
-    pub(super) flights: BTreeMap<u64, Flight>,
+    pub(super) pending_copies: BTreeMap<u64, PendingCopy>,
 }
 
 impl HappensBefore {
-    /// A launch of blocks of so many threads, in clusters of so many blocks, of which nothing has run.
+    /// A launch of blocks of `threads` threads, in clusters of `cluster` blocks, of which nothing has run.
     pub fn new(threads: u32, cluster: u32) -> Self {
         assert!(cluster > 0, "a block is a cluster of its own");
         let lanes = |warp: u32| LaneMask::lowest(threads - warp * LANES as u32);
@@ -45,7 +45,7 @@ impl HappensBefore {
             locations: Locations::default(),
             clusters: BTreeMap::new(),
             objects: BTreeMap::new(),
-            flights: BTreeMap::new(),
+            pending_copies: BTreeMap::new(),
         }
     }
 
@@ -59,7 +59,7 @@ impl HappensBefore {
         self.warps.len()
     }
 
-    /// The block with this number is in `slot` now. True if it is new there: what the one before it in that slot had is forgotten.
+    /// The block with this number is in `slot` now. True if it is new there: what the one before it in that slot had is dropped.
     pub fn enter(&mut self, slot: u32, number: u32) -> bool {
         let index = slot as usize;
         if self.blocks.len() <= index {

@@ -35,11 +35,11 @@ pub struct Block {
     pub known: Option<Arc<VectorClock>>,
     /// Its warps.
     pub warps: Vec<Warp>,
-    /// Who has arrived at its barriers.
+    /// The arrivals at its barriers.
     pub barriers: [Vec<Arrival>; BARRIERS],
     /// Copies that complete on barrier objects, issued so far.
     pub copies: u32,
-    /// In a cluster, what those knew who have exited, and what was over when one of its threads came past a barrier of the cluster.
+    /// In a cluster, the clocks of the threads that have exited, and what was over when one of its threads passed a barrier of the cluster.
     pub left: Option<Arc<VectorClock>>,
 }
 
@@ -62,13 +62,13 @@ pub struct Warp {
     pub commits: [Vec<(Tick, LaneMask)>; 3],
     /// Groups of `wgmma` closed so far.
     pub wgmma_groups: u32,
-    /// What lanes knew at their last fences, for the strong writes behind them.
+    /// What lanes knew at their last fences, for the strong writes after them.
     pub fences: SmallVec<[Fenced; 1]>,
     /// What lanes will know at their next fence, from strong reads before it.
     pub pending: Vec<Pending>,
     /// What lanes would know, had the scopes been wider.
     pub missed: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
-    /// Who has come to a `bar.warp.sync`: its members, and those of them that are there.
+    /// The waits in a `bar.warp.sync`: its members, and those of them that have arrived.
     pub syncs: SmallVec<[(LaneMask, LaneMask); 1]>,
 }
 
@@ -124,7 +124,7 @@ pub struct Arrival {
     pub warp: u8,
     /// The lanes.
     pub lanes: LaneMask,
-    /// What they knew, if they did not wait and go on doing things.
+    /// What they knew, if they did not wait and continued.
     pub past: Option<Past>,
 }
 
@@ -135,7 +135,7 @@ pub struct Pending {
     pub lanes: LaneMask,
     /// The scope.
     pub scope: Scope,
-    /// Whether a `fence.sc` of any thread that comes after will do, because it was released behind one.
+    /// Whether a `fence.sc` of any thread that comes after is enough, because it was released after one.
     pub sc: bool,
     /// What.
     pub clock: Arc<VectorClock>,
@@ -217,7 +217,7 @@ impl Block {
         [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| is_in(clock, operation, LaneMask::of(by)))
     }
 
-    /// Whether lane `lane` of `warp` knows that a proxy fence lies behind what lane `by` of `operation` did.
+    /// Whether lane `lane` of `warp` knows that a proxy fence comes after what lane `by` of `operation` did.
     pub fn fenced_before(&self, memory: Fenceable, warp: u8, lane: usize, operation: &Operation, by: usize) -> bool {
         let of = &self.warps[usize::from(warp)];
         let is_own = operation.block == self.number && operation.warp == warp && lane == by;
@@ -245,29 +245,29 @@ impl Block {
         [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| clock.knows_others(self.number))
     }
 
-    /// Lanes of `warp` execute a `fence.sc`: they learn what they were told would be known behind one.
+    /// Lanes of `warp` execute a `fence.sc`: they acquire what becomes known after one.
     pub fn pass_fence(&mut self, warp: u8, lanes: LaneMask) {
         let of = &mut self.warps[usize::from(warp)];
         let parts = of.parts.iter().filter(|(mask, _)| mask.meets(lanes)).map(|(_, clock)| clock);
-        let behind: SmallVec<[Arc<VectorClock>; 2]> =
-            [&self.known, &of.known].into_iter().flatten().chain(parts).filter_map(|clock| clock.behind_fence.clone()).collect();
-        behind.iter().for_each(|clock| of.acquire(lanes, clock));
+        let released: SmallVec<[Arc<VectorClock>; 2]> =
+            [&self.known, &of.known].into_iter().flatten().chain(parts).filter_map(|clock| clock.after_fence.clone()).collect();
+        released.iter().for_each(|clock| of.acquire(lanes, clock));
     }
 
     /// Lanes of `warp` executed a proxy fence.
     pub fn fence_proxy(&mut self, warp: u8, lanes: LaneMask, memories: &[Fenceable], tick: Tick) {
-        let mut behind = self.known.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
-        behind.of_mut(self.number).own.advance_all(self.whole);
+        let mut fenced = self.known.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
+        fenced.of_mut(self.number).own.advance_all(self.whole);
         let of = &mut self.warps[usize::from(warp)];
-        of.known.iter().for_each(|known| behind.join(known));
-        behind.of_mut(self.number).own.advance(warp, of.all, of.all, of.synced);
-        behind.fence(memories);
+        of.known.iter().for_each(|known| fenced.join(known));
+        fenced.of_mut(self.number).own.advance(warp, of.all, of.all, of.synced);
+        fenced.fence(memories);
         of.parts.iter_mut().filter(|(mask, _)| lanes.contains_all(*mask)).for_each(|(_, clock)| Arc::make_mut(clock).fence(memories));
         let own = Arc::make_mut(of.own.get_or_insert_default());
         for memory in memories {
             lanes.iter().for_each(|lane| own.fenced[*memory as usize][lane] = tick + 1);
         }
-        of.acquire(lanes, &Arc::new(behind));
+        of.acquire(lanes, &Arc::new(fenced));
     }
 }
 
@@ -293,19 +293,19 @@ impl Warp {
         }
         let known = Arc::make_mut(self.known.get_or_insert_default());
         let pending = self.pending.iter().filter(|pending| pending.sc);
-        pending.for_each(|pending| join_into(&mut known.behind_fence, &pending.clock));
+        pending.for_each(|pending| join_into(&mut known.after_fence, &pending.clock));
         self.parts.drain(..).for_each(|(_, clock)| known.join(&clock));
         if let Some(own) = self.own.take() {
-            own.tell(known.of_mut(number), warp, self.all, self.all);
+            own.add_to(known.of_mut(number), warp, self.all, self.all);
         }
     }
 }
 
 impl LaneState {
-    /// Tells what `lanes` did for themselves.
-    fn tell(&self, known: &mut BlockClock, warp: u8, lanes: LaneMask, all: LaneMask) {
-        known.fenced.iter_mut().zip(&self.fenced).for_each(|(known, fenced)| tell(known, fenced, warp, lanes, all));
-        known.done.iter_mut().zip(&self.done).for_each(|(known, done)| tell(known, done, warp, lanes, all));
+    /// Adds what `lanes` did for themselves to `known`.
+    fn add_to(&self, known: &mut BlockClock, warp: u8, lanes: LaneMask, all: LaneMask) {
+        known.fenced.iter_mut().zip(&self.fenced).for_each(|(known, fenced)| advance_lanes(known, fenced, warp, lanes, all));
+        known.done.iter_mut().zip(&self.done).for_each(|(known, done)| advance_lanes(known, done, warp, lanes, all));
     }
 }
 
@@ -316,12 +316,12 @@ impl Past {
         self.known.iter().for_each(|known| clock.join(known));
         self.parts.iter().filter(|(mask, _)| mask.meets(lanes)).for_each(|(_, known)| clock.join(known));
         let pending = self.pending.iter().filter(|pending| pending.lanes.meets(lanes));
-        pending.for_each(|pending| join_into(&mut clock.behind_fence, &pending.clock));
+        pending.for_each(|pending| join_into(&mut clock.after_fence, &pending.clock));
         let known = clock.of_mut(self.number);
         known.own.advance_all(self.whole);
         known.own.advance(self.warp, self.all, self.all, self.synced);
         known.own.advance(self.warp, lanes, self.all, self.tick + 1);
-        self.own.iter().for_each(|own| own.tell(known, self.warp, lanes, self.all));
+        self.own.iter().for_each(|own| own.add_to(known, self.warp, lanes, self.all));
         clock
     }
 }
@@ -346,7 +346,7 @@ fn clock_fenced_before(clock: &VectorClock, memory: Fenceable, operation: &Opera
     clock.of(operation.block).is_some_and(|known| known.fenced[memory as usize].of(operation.warp, lanes) > operation.tick)
 }
 
-fn tell(known: &mut Epochs, ticks: &PerLane<Tick>, warp: u8, lanes: LaneMask, all: LaneMask) {
+fn advance_lanes(known: &mut Epochs, ticks: &PerLane<Tick>, warp: u8, lanes: LaneMask, all: LaneMask) {
     let first = ticks[lanes.first()];
     if lanes.iter().all(|lane| ticks[lane] == first) {
         if first > Tick::START {

@@ -2,7 +2,7 @@
 
 use triomphe::Arc;
 
-/// Bytes of memory that a page stands for.
+/// Bytes of memory that a page covers.
 const PAGE_BYTES: u64 = 4096;
 
 /// Bits of a word.

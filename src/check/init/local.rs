@@ -5,7 +5,7 @@ use triomphe::Arc;
 
 use crate::machine::{AccessEvent, LaneMask};
 
-/// Addresses that a page stands for.
+/// Addresses that a page covers.
 const PAGE_BYTES: usize = 256;
 
 type Page = [LaneMask; PAGE_BYTES];

@@ -119,7 +119,7 @@ impl Memory {
         false
     }
 
-    /// A read of bytes that nobody has written. If that is a mistake they count as written from now on: one mistake is told once.
+    /// A read of bytes without a write before it. If that is a mistake they count as written from now on: one mistake is reported once.
     #[cold]
     fn missing(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let lacks = |lane: usize| {
@@ -132,7 +132,7 @@ impl Memory {
         assert!(event.bytes > 0, "an access is of some bytes");
         let all = u64::MAX >> (64 - u64::from(event.bytes.clamp(1, 64)));
         let lacking: Vec<(usize, u64)> = event.lanes.iter().map(|lane| (lane, lacks(lane))).filter(|(_, lacks)| *lacks != 0).collect();
-        // Whoever copies a structure copies the padding in it.
+        // A copy of a structure includes the padding in it.
         let matters = |lacks: u64| lacks == all || event.kind == AccessKind::Atomic || used::uses(to.program, event.place.pc, lacks);
         let lanes = lacking.iter().filter(|(_, lacks)| matters(*lacks)).map(|(lane, _)| *lane).collect::<LaneMask>();
         let first = lacking.iter().find(|(lane, _)| lanes.contains(*lane));
@@ -169,7 +169,7 @@ impl Memory {
         }
     }
 
-    /// Nobody else writes to local memory, so that is told at once.
+    /// Only the thread itself writes to its local memory, so that is reported at once.
     fn report(&mut self, event: &AccessEvent<'_>, missing: &Missing, to: &mut Reporter<'_>) -> bool {
         let action = if event.kind == AccessKind::Atomic { SideAction::Atomic } else { SideAction::Read };
         let side = (event.place.pc, action);
@@ -276,7 +276,7 @@ impl Memory {
         self.undefined.iter().find(|piece| piece.range.contains(&address))
     }
 
-    /// The block in a slot of the cluster of the block `issuer`; what the one before it in that slot wrote is forgotten.
+    /// The block in a slot of the cluster of the block `issuer`; what the one before it in that slot wrote is dropped.
     #[inline]
     fn block(&mut self, issuer: u64, slot: u32) -> &mut BlockBytes {
         let (number, index) = (self.number_of(issuer, slot), slot as usize);
@@ -317,7 +317,7 @@ impl Memory {
     }
 }
 
-/// Whether an access may go on: it only writes, or all that it reads was written.
+/// Whether an access needs no finding: it only writes, or all that it reads was written.
 #[inline]
 fn passes(written: &Bytes, base: u64, event: &AccessEvent<'_>) -> bool {
     if event.kind == AccessKind::Write {
@@ -341,7 +341,7 @@ fn note(written: &mut Bytes, base: u64, event: &AccessEvent<'_>) {
     event.lanes.iter().for_each(|lane| written.add(event.addresses[lane] - base, bytes));
 }
 
-fn finding(side: Side, memory: MemoryRange, who: &str, program: &Program) -> Finding {
+fn finding(side: Side, memory: MemoryRange, reader: &str, program: &Program) -> Finding {
     let start = map::map(program.address_bits).heap;
     let heap = start..start + map::HEAP_WINDOW;
     let (whose, advice) = match memory.space {
@@ -360,6 +360,6 @@ fn finding(side: Side, memory: MemoryRange, who: &str, program: &Program) -> Fin
             "fill the buffer before the launch, or write them before they are read",
         ),
     };
-    let why = format!("{who} {} bytes before any thread wrote them: {whose}", memory.bytes);
+    let why = format!("{reader} {} bytes before any thread wrote them: {whose}", memory.bytes);
     Finding { memory: Some(memory), ..Finding::new(MEMORY_UNINITIALIZED, side, why, advice.to_string()) }
 }

@@ -1,4 +1,4 @@
-//! Whether what a load brings is used, or only copied: a structure is copied with the padding in it, which nobody wrote.
+//! Whether what a load brings is used, or only copied: a structure is copied with the padding in it, which is never written.
 
 use crate::program::operands::{RegisterOperand, reads, writes};
 use crate::program::{MemoryOp, Op, Pc, Program};

@@ -53,7 +53,7 @@ struct Cell {
 pub(super) enum Several {
     /// All of them.
     All,
-    /// There were more than are kept: the newest of all, and behind it the newest of another block, if there was one.
+    /// There were more than are kept: the newest of all, and after it the newest of another block, if there was one.
     Many,
     /// Atomics by these warps of a block, of which only the newest is kept.
     Atomics(u32),
@@ -67,8 +67,8 @@ pub(super) struct Log {
     scattered: Vec<PerLane<u64>>,
     /// Records and cells that were live after the last sweep.
     live: usize,
-    /// How many there may be before somebody looks whether to sweep.
-    patience: usize,
+    /// The number of records and cells at which [`Log::is_full`] proposes a sweep.
+    sweep_at: usize,
 }
 
 impl Ref {
@@ -168,7 +168,7 @@ impl Log {
         let warp = |access: &Access| 1 << (access.op.warp % 32);
         let others = if let Several::Atomics(warps) = self.what(older) { warps } else { warp(self.newest(older)) };
         let what = Several::Atomics(others | warp(self.get(access)));
-        // The lanes of an atomic mostly come to places where the same warps have been.
+        // The lanes of an atomic mostly access places where the same warps have been.
         match self.cells.last() {
             Some(last) if last.access == access.0 && last.what == what => Ref((self.cells.len() as u32 - 1) | SEVERAL),
             _ => self.cell(access, Ref::default(), what),
@@ -194,12 +194,12 @@ impl Log {
 
     /// Whether it may be time to [`Sweep`].
     pub fn is_full(&self) -> bool {
-        self.len() > self.patience
+        self.len() > self.sweep_at
     }
 
     /// Whether so much was added that a sweep over `entries` of the shadow is worth its time; otherwise it is full later.
     pub fn is_worth_a_sweep(&mut self, entries: usize) -> bool {
-        self.patience = self.live + entries / 8 + SMALL;
+        self.sweep_at = self.live + entries / 8 + SMALL;
         self.is_full()
     }
 }
@@ -272,7 +272,7 @@ impl<'a> Sweep<'a> {
             (cell.access, cell.rest) = (swept.accesses[cell.access as usize], swept.moved(cell.rest));
         }
         self.log.live = self.log.len();
-        self.log.patience = self.log.live + SMALL;
+        self.log.sweep_at = self.log.live + SMALL;
         swept
     }
 }

@@ -49,7 +49,7 @@ impl Race {
         self.touch_object(event, action, to)
     }
 
-    /// The object's bytes are memory as well: who makes it must be ordered before who uses it.
+    /// The object's bytes are memory as well: its initialization must be ordered before its uses.
     fn touch_object(&mut self, event: &MbarrierEvent, action: SideAction, to: &mut Reporter<'_>) -> bool {
         let slot = event.by.slot;
         let access = Access {

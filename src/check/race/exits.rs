@@ -1,10 +1,11 @@
 //! Blocks of a cluster that exit: what other blocks do to their shared memory must happen before the last of their threads exits (CUDA C++
 //! Programming Guide, "Distributed Shared Memory").
 //!
-//! What the threads of a block knew when they exited is gathered, and what other blocks had done before a barrier of the cluster that one
-//! of them waited for, even if those arrived relaxed: that makes nobody see it, but it is over. What was done to its shared memory by
-//! others and is not part of that may as well come later, when the memory is gone. Strong writes are left out: whoever waits for one by
-//! reading it knows that it is done, though that orders nothing. Operations on barrier objects are not: nobody sees those but by a wait.
+//! The clocks of the threads of a block at their exits are gathered, and what other blocks had done before a barrier of the cluster that
+//! one of them waited for, even if those arrived relaxed: that makes nothing visible, but it is over. Accesses of others to its shared
+//! memory that are not part of that may as well come later, when the memory is gone. Strong writes are left out: a thread that waits for
+//! one by reading it knows that it is done, though that orders nothing. Operations on barrier objects are not left out: they are visible
+//! through a wait only.
 
 use super::Race;
 use super::access::{Access, Ref};
@@ -25,7 +26,7 @@ impl Race {
         let Some(shadow) = self.shared.get_mut(slot as usize).and_then(Option::take) else { return };
         let (mut last, exit) = (Entry::default(), Side::new(place, lanes, SideAction::Exit));
         for (address, entry) in shadow.entries() {
-            // Neighbours are mostly alike.
+            // Neighbours are mostly equal.
             if entry != std::mem::replace(&mut last, entry) {
                 self.outlived(slot, entry.writes, address, &exit);
                 self.outlived(slot, entry.reads, address, &exit);
@@ -47,7 +48,8 @@ impl Race {
         }
     }
 
-    /// Whether an access was another block's, and the threads of the block in `slot`, who all have exited, did not know of it.
+    /// Whether an access was another block's, and does not happen before the exits of the threads of the block in `slot`, all of which have
+    /// exited.
     fn may_outlive(&self, slot: u32, access: &Access) -> bool {
         let Some(block) = self.order.block(slot) else { return false };
         let is_seen = access.strong.is_some() && access.action != SideAction::Read && !uses_object(access);

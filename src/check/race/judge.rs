@@ -7,14 +7,14 @@ use crate::check::finding::SideAction;
 use crate::machine::{LaneMask, PerLane, Proxy};
 use crate::order::{Agent, Block, Fenceable, Operation, scope_of};
 
-/// Unordered accesses to a unit of global memory that are told apart; of more only the newest ones are kept.
+/// Unordered accesses to a unit of global memory that are kept apart; of more only the newest ones are kept.
 const KEPT: usize = 64;
 
 /// The same while [`MANY`] accesses or more are kept of all memory.
 const KEPT_OF_MANY: usize = 8;
 const MANY: usize = 1 << 13;
 
-/// Reads of one warp that nothing orders, kept of a unit. Two by different lanes are enough: who writes there races with one of them.
+/// Reads of one warp that nothing orders, kept of a unit. Two by different lanes are enough: any write there races with one of them.
 const READS_OF_A_WARP: usize = 2;
 
 /// Two accesses that race.
@@ -54,7 +54,7 @@ pub(super) struct Judge<'a> {
     pub memo: Option<(Entry, Entry)>,
 }
 
-/// How two accesses stand to each other where both touch the same bytes.
+/// The relation of two accesses where both touch the same bytes.
 enum HbRelation {
     /// The earlier one happens before the later one.
     Before,
@@ -183,7 +183,7 @@ impl Judge<'_> {
         for member in members {
             let other = *self.log.get(member);
             if self.is_mine(member) {
-                // Whoever comes second finds the first one here.
+                // The later access finds the earlier one here.
                 general = false;
                 left.push(member);
                 self.meet_itself(&other, address);
@@ -216,7 +216,7 @@ impl Judge<'_> {
         one == self.own || copy != 0 && self.log.get(one).copy == copy
     }
 
-    /// The same where more accesses were made than are told apart.
+    /// The same where more accesses were made than are kept apart.
     fn compare_many(&mut self, older: Ref, address: u64) -> Ref {
         let members: smallvec::SmallVec<[Access; 2]> = self.log.members(older).map(|member| *self.log.get(member)).collect();
         let (number, warp) = (self.block.number, self.access.op.warp);
@@ -257,7 +257,7 @@ impl Judge<'_> {
         older
     }
 
-    /// Whether the access is an atomic that goes together with those of `older`, for none of which it matters who came first.
+    /// Whether the access is an atomic that joins those of `older`, which need no order among themselves.
     fn joins_atomics(&self, older: Ref) -> bool {
         if self.access.action != SideAction::Atomic || older.is_none() || matches!(self.log.what(older), Several::Many) {
             return false;
@@ -322,7 +322,7 @@ impl Judge<'_> {
         *of_warp <= READS_OF_A_WARP
     }
 
-    /// Whether an earlier access was by the same thread wherever the two meet.
+    /// Whether an earlier access was by the same thread wherever the two overlap.
     fn is_same(&self, other: &Access) -> bool {
         let Access { op: Operation { block, warp, agent, lanes, .. }, pattern, bytes, .. } = self.access;
         if (other.op.block, other.op.warp, other.op.agent) != (block, warp, agent) || agent != Agent::Threads {
@@ -331,7 +331,7 @@ impl Judge<'_> {
         other.op.lanes == lanes && lanes.count() == 1 || other.pattern == pattern && other.bytes == bytes && pattern.is_apart(bytes)
     }
 
-    /// How an earlier access stands to this one at `address`, and whether it does so wherever the two meet.
+    /// The relation of an earlier access to this one at `address`, and whether it is the same wherever the two overlap.
     fn hb_relation(&self, other: &Access, address: u64) -> (HbRelation, bool) {
         let access = &self.access;
         debug_assert!(other.op.tick <= access.op.tick, "the shadow holds what came before");
@@ -361,7 +361,7 @@ impl Judge<'_> {
         (HbRelation::Before, false)
     }
 
-    /// Whether `lane` knows what lane `by` of `other` did, and if it `crosses` proxies that a fence lies behind it.
+    /// Whether `lane` knows what lane `by` of `other` did and, if it `crosses` proxies, that a fence comes after it.
     fn happens_before(&self, lane: usize, other: &Access, by: usize, crosses: bool) -> bool {
         let warp = self.access.op.warp;
         let fenced = || self.is_fenced(other, |memory| self.block.fenced_before(memory, warp, lane, &other.op, by));
@@ -369,7 +369,7 @@ impl Judge<'_> {
     }
 
     /// Whether what `other` did is visible through the proxy of the access once it is known, if `known_fenced` says whether such a proxy
-    /// fence is known to lie behind it.
+    /// fence is known to come after it.
     fn is_fenced(&self, other: &Access, known_fenced: impl Fn(Fenceable) -> bool) -> bool {
         match (other.proxy, self.access.proxy) {
             (Proxy::Generic, Proxy::Async) => known_fenced(if self.is_global { Fenceable::Global } else { Fenceable::Shared }),

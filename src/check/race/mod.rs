@@ -4,18 +4,18 @@
 //!
 //! Happens-before as the PTX memory model defines it (PTX ISA, "Memory Consistency Model"), over the run as it went: [`crate::order`] keeps
 //! what every thread knows of the others. Copies are threads of their own ([`copies`]). What other blocks of a cluster do to the shared
-//! memory of a block must be known to it when it exits ([`exits`]).
-//! [`shadow`] says for every byte who wrote it last and who has read it since; [`judge`] weighs an access against them. A write that is
-//! ordered behind everything before it replaces it all (Flanagan and Freund, "FastTrack", 2009).
+//! memory of a block must be known to it when it exits ([`exits`]). [`shadow`] holds for every byte its last writer and its readers since;
+//! [`judge`] compares an access with them. A write that is ordered after everything before it replaces it all (Flanagan and Freund,
+//! "FastTrack", 2009).
 //!
 //! Accesses that are morally strong to each other do not race. What does not depend on the interleaving is reported whichever
 //! interleaving ran; what the threads decide by what they read from each other, they decide as in this one.
 //!
 //! # What it can miss
 //!
-//! - Races on a way through the kernel that this input does not take, or that an atomic's outcome did not take this time.
+//! - Races on a path through the kernel that this input does not take, or that an atomic's outcome did not take this time.
 //! - Of more than 64 warps that touched the same bytes of global memory unordered, eight once thousands of accesses are remembered, only
-//!   the newest is told. If the grid synchronizes by itself, a write behind them is taken to be ordered.
+//! the newest is reported. If the grid synchronizes by itself, a write after them is taken to be ordered.
 //! - Surfaces, of which the memory model says nothing.
 //! - The reserved part of shared memory, where the toolkit's libraries work: all lanes of a warp write the result of a cooperative
 //!   group's reduction to the same place. What strong accesses there order counts.

@@ -1,6 +1,6 @@
 //! Which address is whose: the addresses of the lanes of an access, as small as they can be kept.
 //!
-//! The threads of a warp mostly stand in a row, or in the rows of a tile, and so do their addresses: those are two distances. What is
+//! The threads of a warp are mostly in a row, or in the rows of a tile, and so are their addresses: those are two distances. What is
 //! scattered is kept address by address.
 
 use smallvec::SmallVec;
@@ -80,7 +80,7 @@ impl Pattern {
         if let Pattern::Scattered(index) = self { Some(index) } else { None }
     }
 
-    /// Whether no two lanes touch the same byte, if each touches `bytes` bytes; false also where nobody looked.
+    /// Whether no two lanes touch the same byte, if each touches `bytes` bytes; false also where that was not computed.
     pub fn is_apart(&self, bytes: u32) -> bool {
         let Pattern::Tile(Tile { stride, row, width, .. }) = self else { return false };
         let (stride, row) = (stride.unsigned_abs(), u64::from(row.unsigned_abs()));
@@ -177,11 +177,11 @@ impl Tile {
     }
 }
 
-/// Whether every place lies `step` bytes behind the one that is `concurrent_lanes` places before it.
+/// Whether every place lies `step` bytes after the one that is `concurrent_lanes` places before it.
 #[inline(always)]
 fn is_even(places: &[u64], concurrent_lanes: usize, step: i32) -> bool {
-    let behind = places.iter().zip(&places[concurrent_lanes..]);
-    behind.fold(0, |wrong, (one, other)| wrong | other.wrapping_sub(*one) ^ i64::from(step) as u64) == 0
+    let pairs = places.iter().zip(&places[concurrent_lanes..]);
+    pairs.fold(0, |wrong, (one, other)| wrong | other.wrapping_sub(*one) ^ i64::from(step) as u64) == 0
 }
 
 /// Bytes from one of `count` evenly spaced places to the next.

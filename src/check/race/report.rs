@@ -44,7 +44,7 @@ impl Race {
         let mut new = false;
         for conflict in std::mem::take(&mut self.conflicts) {
             if is_overlap(&conflict.first, access) || is_overlap(access, &conflict.first) {
-                // A plain access to the bytes of a barrier object in use is a mistake whatever orders it, and told as such.
+                // A plain access to the bytes of a barrier object in use is a mistake whatever orders it, and reported as such.
                 continue;
             }
             assert!(conflict.first.op.tick <= access.op.tick, "a race is with what came before");
@@ -72,7 +72,7 @@ impl Race {
                 distance: Some(distance),
             };
             match known {
-                // The pair that is told is one whose remedy orders all of them.
+                // The pair that is reported is one whose fix orders all of them.
                 Some(known) => *known = Finding { count: known.count, ..finding },
                 None => new |= to.report(finding),
             }
@@ -105,9 +105,9 @@ impl Race {
         }
     }
 
-    /// Read after write, write after read, or write after write. Which of the two came first this time is chance: what counts is on
-    /// which way from one to the other no barrier lies, and where that does not tell, their order in the code, as far as control can
-    /// flow from one to the other.
+    /// Read after write, write after read, or write after write. Which of the two came first in this run is chance: the path from one to
+    /// the other without a barrier decides, and where there is none or both, their order in the code, as far as control can flow from one
+    /// to the other.
     fn hazard(&mut self, a: &Access, b: &Access) -> FindingId {
         let Some((read, write)) = self.read_and_write(a, b) else { return RACE_SHARED_WAW };
         for cut in [Cut::Any, Cut::OfBlock] {
@@ -203,20 +203,20 @@ impl Race {
 
     /// What was ordered between the two, and what was not.
     fn chain(&self, slot: u32, first: &Side, second: &Side, a: &Access, b: &Access) -> Vec<Link> {
-        let flight = |side: &Side| self.program.code[side.place.pc.index()].op.flight_word();
-        let link = |side: &Side| Link { place: Some(side.place), text: format!("{} {}", who(side, flight(side)), action(side)) };
+        let in_flight = |side: &Side| self.program.code[side.place.pc.index()].op.flight_word();
+        let link = |side: &Side| Link { place: Some(side.place), text: format!("{} {}", actor(side, in_flight(side)), action(side)) };
         let mut chain = vec![link(first)];
         if let Some(block) = self.order.block(slot)
             && a.op.block == b.op.block
         {
             let warp = &block.warps[usize::from(b.op.warp)];
-            let met = |what: &str, tick: Tick| match tick {
+            let barrier_text = |what: &str, tick: Tick| match tick {
                 Tick::START => format!("{what} have not met at a barrier yet"),
                 tick => format!("{what} last met at a barrier at time {}, which orders only what came before", tick - 1),
             };
-            chain.push(Link { place: None, text: met("all threads of the block", block.whole) });
+            chain.push(Link { place: None, text: barrier_text("all threads of the block", block.whole) });
             if a.op.warp == b.op.warp && warp.synced > block.whole {
-                chain.push(Link { place: None, text: met("the lanes of the warp", warp.synced) });
+                chain.push(Link { place: None, text: barrier_text("the lanes of the warp", warp.synced) });
             }
         } else if a.op.block != b.op.block {
             chain.push(Link {
@@ -239,11 +239,11 @@ pub(super) fn uses_object(access: &Access) -> bool {
     access.is_mbarrier && access.action != SideAction::Write
 }
 
-fn who(side: &Side, flight: &str) -> String {
+fn actor(side: &Side, in_flight: &str) -> String {
     let lanes = if side.lanes.count() == 1 { format!("lane {}", side.lanes.first()) } else { format!("{} lanes", side.lanes.count()) };
     let [x, y, z] = side.place.block;
     match side.copy {
-        Some(copy) => format!("{flight} #{copy}, issued by block ({x},{y},{z}) warp {} {lanes},", side.place.warp),
+        Some(copy) => format!("{in_flight} #{copy}, issued by block ({x},{y},{z}) warp {} {lanes},", side.place.warp),
         None => format!("block ({x},{y},{z}) warp {} {lanes}", side.place.warp),
     }
 }

@@ -1,4 +1,4 @@
-//! Whether anybody heeds what a test of a barrier object says. Threads that go on whatever it says are ordered behind nothing, though the
+//! Whether the result of `mbarrier.test_wait` is used. Threads that continue whatever the result is are ordered after nothing, though the
 //! phase may have ended in time in this run.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::program::{Bank, Inst, Pc, Program};
 pub(super) struct ResultUse(BTreeMap<Pc, bool>);
 
 impl ResultUse {
-    /// Whether what the instruction at `pc` says decides anything but the values of registers that nobody looks at.
+    /// Whether the result of the instruction at `pc` decides anything but the values of registers that are never read.
     pub fn is_result_used(&mut self, program: &Program, pc: Pc) -> bool {
         *self.0.entry(pc).or_insert_with(|| decides(program, pc).unwrap_or(true))
     }

@@ -1,4 +1,4 @@
-//! The shadow of memory: for every word that was touched, who wrote it last and who has read it since.
+//! The shadow of memory: for every word that was touched, its last writer and its readers since.
 //!
 //! A page of it has one entry for four bytes, until something narrower or less aligned touches it: then one for two, or for each.
 
@@ -15,7 +15,7 @@ const CACHE: usize = 16;
 /// What is known of one unit of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Entry {
-    /// Writes that nothing orders behind others.
+    /// Writes that nothing orders after others.
     pub writes: Ref,
     /// Reads since.
     pub reads: Ref,
@@ -92,7 +92,7 @@ impl Shadow {
         let mut last = Entry::default();
         for page in &self.pages {
             for entry in &page.entries {
-                // Neighbours are mostly alike.
+                // Neighbours are mostly equal.
                 if *entry != last {
                     last = *entry;
                     sweep.mark(last.writes);

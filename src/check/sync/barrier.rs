@@ -1,8 +1,8 @@
-//! Barriers: whether the lanes of a warp agree on an aligned one, and whether its count can be met (PTX ISA, "bar, barrier",
+//! Barriers: whether the lanes of a warp agree on an aligned one, and whether its count can be reached (PTX ISA, "bar, barrier",
 //! "barrier.cluster"). The barrier of the cluster is one more of the block's here.
 //!
-//! For every barrier the arrivals of its present phase are kept, with the lanes of the warp that were not there then. When the phase
-//! ends each of those must have come to the same instruction, or be gone: gone without having passed the barrier by ([`Reachability`]).
+//! For every barrier the arrivals of its present phase are kept, with the lanes of the warp that were not there then. When the phase ends
+//! each of those must have reached the same instruction, or have exited without having bypassed the barrier ([`Reachability`]).
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::check::sync::catalogue::{BARRIER_COUNT, BARRIER_DIVERGENCE, BARRIER_E
 use crate::machine::{BARRIERS, Barrier, BlockId, LANES, LaneMask, LaunchEnd, OrderEvent, Place, UnfinishedBlock, UnfinishedWarp};
 use crate::program::{Pc, Program};
 
-/// The number of the barrier of the cluster, behind those of the block.
+/// The number of the barrier of the cluster, after those of the block.
 pub(super) const CLUSTER: u32 = BARRIERS as u32;
 
 /// The barriers of one block.
@@ -25,7 +25,7 @@ pub(super) struct BlockBarriers {
     threads: u32,
     /// Lanes of each warp that have not exited.
     live: Vec<LaneMask>,
-    /// By number, who has arrived in the present phase.
+    /// By number, the arrivals of the present phase.
     phases: BTreeMap<u32, Vec<Arrived>>,
     /// Where lanes exited.
     exits: Vec<(Place, LaneMask)>,
@@ -114,7 +114,7 @@ impl BlockBarriers {
             return false;
         }
         if let Some(other) = of_warp().find(|other| other.place.pc != pc && other.lanes.meets(absent)) {
-            // Each of the two sees the other: it is told once.
+            // Each of the two finds the other: it is reported once.
             return other.place.tick < arrived.place.tick && to.report(elsewhere(id, other, arrived, here, to.program));
         }
         if let Some(there) = Some(absent & self.live(warp)).filter(|there| !there.is_empty()) {
@@ -125,7 +125,7 @@ impl BlockBarriers {
         past.next().is_some_and(|(place, lanes)| to.report(passed_by(id, arrived, here, (*place, *lanes & absent))))
     }
 
-    /// Nobody can go on: reports the barriers that can never end.
+    /// No warp can make progress: reports the barriers that can never end.
     pub fn deadlock(&self, block: &UnfinishedBlock, to: &mut Reporter<'_>) {
         for (id, phase) in self.phases.iter().filter(|(_, phase)| !phase.is_empty()) {
             for arrived in phase.iter().filter(|arrived| arrived.aligned && !arrived.absent.is_empty()) {
@@ -146,7 +146,7 @@ impl BlockBarriers {
         }
     }
 
-    /// Reports a barrier that more threads must come to than are left.
+    /// Reports a barrier that expects more threads than are left.
     fn report_exited(&self, id: u32, (wanted, last): (u32, &Arrived), barrier: &Barrier, block: &UnfinishedBlock, to: &mut Reporter<'_>) {
         let left: u32 = block.warps.iter().enumerate().map(|(number, warp)| possible(barrier, number, warp)).sum();
         if left >= wanted || wanted > self.threads {
@@ -193,7 +193,7 @@ fn too_many(id: u32, arrived: &Arrived, threads: u32) -> Finding {
     Finding::new(BARRIER_COUNT, Side::new(arrived.place, arrived.lanes, SideAction::Synchronize), why, advice)
 }
 
-/// How an aligned barrier that part of a warp executes is told, and what to do about it.
+/// The finding for an aligned barrier that part of a warp executes, with its fix.
 fn divergence(id: u32, arrived: &Arrived, here: LaneMask, others: &str) -> Finding {
     let why = format!(
         "only {} of warp {} came to this aligned {}; {others}. All lanes of a warp must execute it together",
@@ -223,10 +223,10 @@ fn passed_by(id: u32, arrived: &Arrived, here: LaneMask, (place, lanes): (Place,
 
 fn waits_for(id: u32, arrived: &Arrived, here: LaneMask, warp: &UnfinishedWarp, there: LaneMask, program: &Program) -> Finding {
     let groups = warp.groups.iter().filter(|group| group.lanes.meets(there));
-    let stands: Vec<(Pc, LaneMask)> = groups.map(|group| (group.stands_at, group.lanes & there)).collect();
-    let described = stands.iter().map(|(pc, lanes)| format!("{} at {}", lanes_do(*lanes, "wait"), program.place(*pc)));
+    let waiting: Vec<(Pc, LaneMask)> = groups.map(|group| (group.current_pc, group.lanes & there)).collect();
+    let described = waiting.iter().map(|(pc, lanes)| format!("{} at {}", lanes_do(*lanes, "wait"), program.place(*pc)));
     let others = described.collect::<Vec<_>>().join(", ");
-    let first = stands.first().map(|(pc, lanes)| Side::new(Place { pc: *pc, ..arrived.place }, *lanes, SideAction::Synchronize));
+    let first = waiting.first().map(|(pc, lanes)| Side::new(Place { pc: *pc, ..arrived.place }, *lanes, SideAction::Synchronize));
     Finding { first, ..divergence(id, arrived, here, &others) }
 }
 
@@ -267,7 +267,7 @@ impl Barriers {
         of_cluster.fold(false, |found, (_, barriers)| barriers.released(CLUSTER, reachability, to) | found)
     }
 
-    /// Nobody can go on.
+    /// No warp can make progress.
     pub fn deadlock(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
         for block in &end.blocks {
             let barriers = self.blocks.iter().flatten().find(|(number, _)| *number == block.id.number);

@@ -75,7 +75,7 @@ impl Clusters {
         self.started.extend(first..first + self.size);
     }
 
-    /// A thread of a block waits for a barrier object, and is told that its phase has ended.
+    /// A thread of a block waits for a barrier object, and learns that its phase has ended.
     pub fn waited(&mut self, number: u64) {
         if self.size > 1 {
             self.started.insert(number);

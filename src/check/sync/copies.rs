@@ -1,8 +1,8 @@
 //! Copies of groups that their thread never waits for (PTX ISA, "cp.async.wait_group", "cp.async.bulk.wait_group").
 //!
-//! A thread that exits with such a copy leaves it without an order to anything: what a `cp.async` brings nobody may read, and shared
+//! A thread that exits with such a copy leaves it without an order to anything: what a `cp.async` brings no thread may read, and shared
 //! memory that a bulk copy still reads is given back with the block. An arrival that a barrier object gets from the copies
-//! (`cp.async.mbarrier.arrive`) hands the wait over to the threads that wait there, unless the thread waits for the copies itself; for bulk
+//! (`cp.async.mbarrier.arrive`) passes the wait on to the threads that wait there, unless the thread waits for the copies itself; for bulk
 //! copies a wait for the reads alone is enough.
 
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ pub(super) struct WaitedArrival {
     pub is_there: bool,
 }
 
-/// Arrivals that are settled by one event.
+/// Arrivals for whose copies one event waits.
 pub(super) type WaitedArrivals = SmallVec<[WaitedArrival; 2]>;
 
 /// A copy that some lanes have not waited for.
@@ -77,7 +77,7 @@ impl Copies {
         self.warps.clear();
     }
 
-    /// Something happens to a copy. An arrival behind which no copy is that the threads have not waited for is settled at once.
+    /// Something happens to a copy. An arrival after copies all of which the threads have waited for counts as waited for at once.
     pub fn copy(&mut self, event: &CopyEvent<'_>) -> Option<WaitedArrival> {
         let (copy, lanes) = (event.copy, event.lanes);
         assert!(copy.lanes.contains_all(lanes) && !lanes.is_empty(), "copy #{} is of some lanes", copy.id);
@@ -114,7 +114,7 @@ impl Copies {
         event.lanes.iter().for_each(|lane| pending.closed[usize::from(bulk)][lane] += 1);
     }
 
-    /// Lanes have waited for groups; the arrivals that settles.
+    /// Lanes have waited for groups; the arrivals whose copies are all waited for now.
     pub fn awaited(&mut self, event: &OrderEvent<'_>, CopyWait { bulk, open, pending: left, .. }: CopyWait) -> WaitedArrivals {
         let Some(pending) = self.warps.get_mut(&(event.by.number, event.place.warp)) else { return WaitedArrivals::new() };
         let done = pending.closed[usize::from(bulk)].map(|closed| closed.saturating_sub(left));

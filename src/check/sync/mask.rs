@@ -15,7 +15,7 @@ use crate::check::sync::catalogue::SYNC_MEMBERMASK;
 use crate::machine::{GroupState, LaneMask, LaunchEnd, OrderEvent, Place, Tick, UnfinishedBlock, UnfinishedGroup};
 use crate::program::Program;
 
-/// Ticks after which lanes that wait for running lanes of their warp are taken to wait for ever.
+/// Ticks after which lanes that wait for running lanes of their warp are taken to wait forever.
 const LONG: u64 = 1 << 15;
 
 /// The masks that the warps of the blocks on the machine name.
@@ -28,9 +28,9 @@ pub(super) struct Masks {
 /// What lanes of a warp named last.
 #[derive(Clone, Default)]
 struct Named {
-    /// Who waits in a `bar.warp.sync` that not all its lanes have come to.
+    /// The lanes that wait in a `bar.warp.sync` that not all its lanes have reached.
     waiting: Vec<MaskUse>,
-    /// The last of them that lanes came to with a mask that is not all lanes.
+    /// The last use of a mask that is not all lanes, by each lane.
     last: Vec<MaskUse>,
     /// What came together with it.
     together: Vec<MaskUse>,
@@ -61,29 +61,29 @@ impl Masks {
         self.warps.clear();
     }
 
-    /// Lanes come to a `bar.warp.sync`, or to an exchange if they do not wait there; `live` have not exited.
-    pub fn met(&mut self, event: &OrderEvent<'_>, members: LaneMask, waits: bool, live: LaneMask, to: &mut Reporter<'_>) -> bool {
-        assert!(!event.lanes.is_empty() && live.contains_all(event.lanes), "lanes that have not exited meet");
-        let met = MaskUse { place: event.place, lanes: event.lanes, members };
-        // Mostly all lanes meet at once.
+    /// Lanes reach a `bar.warp.sync`, or an exchange if they do not wait there; `live` have not exited.
+    pub fn uses_mask(&mut self, event: &OrderEvent<'_>, members: LaneMask, waits: bool, live: LaneMask, to: &mut Reporter<'_>) -> bool {
+        assert!(!event.lanes.is_empty() && live.contains_all(event.lanes), "lanes that have not exited synchronize");
+        let mask_use = MaskUse { place: event.place, lanes: event.lanes, members };
+        // Mostly all lanes synchronize at once.
         if members == LaneMask::ALL && event.lanes == live {
             return false;
         }
-        let mut found = !members.contains_all(met.lanes) && to.report(outside(&met));
+        let mut found = !members.contains_all(mask_use.lanes) && to.report(outside(&mask_use));
         let warp = self.warps.entry((event.by.number, event.place.warp)).or_default();
-        let same = |other: &MaskUse| (other.place.tick, other.place.pc) == (met.place.tick, met.place.pc);
+        let same = |other: &MaskUse| (other.place.tick, other.place.pc) == (mask_use.place.tick, mask_use.place.pc);
         warp.together.retain(same);
-        if let Some(other) = warp.together.iter().find(|other| other.conflicts(&met)) {
-            found |= to.report(clash(other, &met));
+        if let Some(other) = warp.together.iter().find(|other| other.conflicts(&mask_use)) {
+            found |= to.report(clash(other, &mask_use));
         }
-        warp.together.push(met);
+        warp.together.push(mask_use);
         if waits {
-            warp.come(met, live);
+            warp.arrive(mask_use, live);
         }
         found
     }
 
-    /// The run was ended though threads could go on: reports lanes that have waited long for lanes of their warp that still run.
+    /// The run was ended though threads could continue: reports lanes that have waited long for lanes of their warp that still run.
     pub fn spinning(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
         for ((number, warp), named) in &self.warps {
             let Some(warp) = end.block(*number).and_then(|block| block.warps.get(*warp as usize)) else { continue };
@@ -96,7 +96,7 @@ impl Masks {
         }
     }
 
-    /// Lanes exit: nobody can wait for them any more.
+    /// Lanes exit: no lane can wait for them any more.
     pub fn exited(&mut self, event: &OrderEvent<'_>, live: LaneMask, reachability: &mut Reachability, to: &mut Reporter<'_>) -> bool {
         let key = (event.by.number, event.place.warp);
         let Some(warp) = self.warps.get_mut(&key) else { return false };
@@ -119,43 +119,43 @@ impl Masks {
 }
 
 impl Named {
-    fn come(&mut self, met: MaskUse, live: LaneMask) {
-        self.last.iter_mut().for_each(|last| last.lanes &= !met.lanes);
+    fn arrive(&mut self, mask_use: MaskUse, live: LaneMask) {
+        self.last.iter_mut().for_each(|last| last.lanes &= !mask_use.lanes);
         self.last.retain(|last| !last.lanes.is_empty());
-        self.last.push(met);
-        match self.waiting.iter_mut().find(|waiting| waiting.members == met.members) {
-            Some(waiting) => waiting.lanes |= met.lanes,
-            None => self.waiting.push(met),
+        self.last.push(mask_use);
+        match self.waiting.iter_mut().find(|waiting| waiting.members == mask_use.members) {
+            Some(waiting) => waiting.lanes |= mask_use.lanes,
+            None => self.waiting.push(mask_use),
         }
         self.waiting.retain(|waiting| !waiting.lanes.contains_all(waiting.members & live));
     }
 }
 
-/// Nobody can go on: reports lanes that wait for each other at instructions with masks.
+/// No warp can make progress: reports lanes that wait for each other at instructions with masks.
 pub(super) fn deadlock(block: &UnfinishedBlock, tick: Tick, to: &mut Reporter<'_>) {
     for (warp, number) in block.warps.iter().zip(0..) {
         for (index, group) in warp.groups.iter().enumerate() {
             let missing = group.state.members() & !group.lanes & warp.live;
             let other =
                 warp.groups.iter().enumerate().find(|(_, other)| other.lanes.meets(missing) && other.state.members().meets(group.lanes));
-            // Each of the two waits for the other: it is told once.
+            // Each of the two waits for the other: it is reported once.
             let Some((_, other)) = other.filter(|(other, _)| *other > index) else { continue };
-            let met = |group: &UnfinishedGroup| MaskUse {
-                place: Place { pc: group.stands_at, tick, block: block.index, warp: number },
+            let mask_use = |group: &UnfinishedGroup| MaskUse {
+                place: Place { pc: group.current_pc, tick, block: block.index, warp: number },
                 lanes: group.lanes,
                 members: group.state.members(),
             };
-            to.report(each_other((&met(group), group.has_mask), (&met(other), other.has_mask), warp.live, to.program));
+            to.report(each_other((&mask_use(group), group.has_mask), (&mask_use(other), other.has_mask), warp.live, to.program));
         }
     }
 }
 
-fn outside(met: &MaskUse) -> Finding {
-    let lanes = met.lanes & !met.members;
-    let why = format!("{} this with the mask {:#010x}, which leaves them out", lanes_do(lanes, "execute"), met.members);
+fn outside(mask_use: &MaskUse) -> Finding {
+    let lanes = mask_use.lanes & !mask_use.members;
+    let why = format!("{} this with the mask {:#010x}, which leaves them out", lanes_do(lanes, "execute"), mask_use.members);
     let advice =
         "name in the mask every lane that executes the instruction: take it from activemask or from a ballot before the branch".to_string();
-    Finding::new(SYNC_MEMBERMASK, Side::new(met.place, lanes, SideAction::Synchronize), why, advice)
+    Finding::new(SYNC_MEMBERMASK, Side::new(mask_use.place, lanes, SideAction::Synchronize), why, advice)
 }
 
 const SAME_MASK: &str = "give all lanes that meet there the same mask, which names just them";
@@ -200,12 +200,12 @@ fn spins(waiting: &MaskUse, group: &UnfinishedGroup, program: &Program) -> Findi
 
 /// Two groups of lanes, each with whether its instruction has a mask, wait for each other.
 fn each_other(one: (&MaskUse, bool), other: (&MaskUse, bool), live: LaneMask, program: &Program) -> Finding {
-    let described = |(met, has_mask): (&MaskUse, bool)| {
-        let missing = met.members & !met.lanes & live;
-        let at = program.place(met.place.pc);
+    let described = |(mask_use, has_mask): (&MaskUse, bool)| {
+        let missing = mask_use.members & !mask_use.lanes & live;
+        let at = program.place(mask_use.place.pc);
         let mask =
-            if has_mask { format!(" of the mask {:#010x}", met.members) } else { ", as all lanes of the warp must execute it".into() };
-        format!("{} at {at} for {}{mask}", lanes_do(met.lanes, "wait"), missing.describe())
+            if has_mask { format!(" of the mask {:#010x}", mask_use.members) } else { ", as all lanes of the warp must execute it".into() };
+        format!("{} at {at} for {}{mask}", lanes_do(mask_use.lanes, "wait"), missing.describe())
     };
     let why = format!("{}, and {}: each waits for the other", described(one), described(other));
     let advice = match one.1 && other.1 {

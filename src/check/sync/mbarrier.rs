@@ -1,11 +1,11 @@
 //! Barrier objects: their life, their bytes, and waits that order nothing (PTX ISA, "mbarrier").
 //!
 //! - Made again while it is in use: `mbarrier.reinit`. Touched by anything but mbarrier instructions: `mbarrier.overlap`.
-//! - The bytes that an object was told to expect, over its whole life, against those that came: `mbarrier.tx_mismatch` when nobody can
-//!   go on, or when its block has exited.
-//! - A wait by parity is told that the phase before the present one has ended. A thread that is told so twice by one instruction, and
-//!   has arrived somewhere in between, meant the next phase, which is in use by then or later: `mbarrier.phase`. Waiting twice for the
-//!   same phase without that is idle but right, and so is the first wait of a producer, by the other parity, on a new object.
+//! - The bytes that an object expects, over its whole life, against those that came: `mbarrier.tx_mismatch` in a deadlock, or when its
+//! block has exited.
+//! - A wait by parity is answered that the phase before the present one has ended. A thread that gets this answer twice at one instruction,
+//! and has arrived somewhere in between, meant the next phase, which is in use by then or later: `mbarrier.phase`. Waiting twice for the
+//! same phase without that is redundant but right, and so is the first wait of a producer, by the other parity, on a new object.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ type At = (u32, u32);
 #[derive(Clone, Default)]
 pub(super) struct Mbarriers {
     objects: BTreeMap<At, Object>,
-    /// By slot, the addresses from the first object to behind the last.
+    /// By slot, the addresses from the first object to the end of the last.
     extents: Vec<(u64, u64)>,
     /// How often each warp has arrived somewhere.
     arrivals: BTreeMap<([u32; 3], u32), u64>,
@@ -45,7 +45,7 @@ pub(super) struct Mbarriers {
 struct Object {
     block: [u32; 3],
     made: Side,
-    /// Whether anybody has done anything with it.
+    /// Whether an operation has been done on it.
     used: bool,
     /// Whether it was invalidated.
     ended: bool,
@@ -53,17 +53,17 @@ struct Object {
     contributed: Option<u64>,
     /// Bytes expected and not come.
     bytes: i64,
-    /// Who expected bytes last.
+    /// The last operation that expected bytes.
     expected: Option<Side>,
     /// Answers that a phase has ended, the latest of each instruction and warp.
     answers: Vec<Answer>,
-    /// Waits that were meant for a phase that nobody has contributed to yet.
+    /// Waits that were meant for a phase without contributions so far.
     doubtful: Vec<(u64, Finding)>,
-    /// Copies that completed phases for which nobody has waited yet.
+    /// Copies that completed phases without a wait so far.
     unawaited: Vec<(u64, Side)>,
 }
 
-/// Lanes were told that the phase before `phase` has ended.
+/// The answer that lanes got: the phase before `phase` has ended.
 #[derive(Clone, Copy)]
 struct Answer {
     side: Side,
@@ -78,14 +78,14 @@ impl Mbarriers {
         *self = Self::default();
     }
 
-    /// A warp arrives at a barrier of any kind, which tells others that they may go on.
+    /// A warp arrives at a barrier of any kind, which lets others continue.
     pub fn arrives(&mut self, place: &Place) {
         *self.arrivals.entry((place.block, place.warp)).or_default() += 1;
     }
 
     /// Something is done to a barrier object.
     pub fn event(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
-        self.leave_behind(event);
+        self.drop_previous(event);
         let at = (event.slot, event.address);
         match event.change {
             MbarrierChange::Made(_) => return self.made(event, to),
@@ -123,8 +123,8 @@ impl Mbarriers {
         to.report(Finding { first: Some(before.made), memory, ..Finding::new(MBARRIER_REINIT, side, why, advice) })
     }
 
-    /// The objects of the block that was in the slot before are judged and forgotten.
-    fn leave_behind(&mut self, event: &MbarrierEvent) {
+    /// The objects of the block that was in the slot before are judged and dropped.
+    fn drop_previous(&mut self, event: &MbarrierEvent) {
         let own = (event.slot, 0)..=(event.slot, u32::MAX);
         if self.objects.range(own.clone()).next().is_none_or(|(_, object)| object.block == event.block) {
             return;
@@ -210,7 +210,7 @@ impl Mbarriers {
         object.is_some_and(|(object, address)| to.report(overlap(object, address, side)))
     }
 
-    /// Nobody can go on: reports objects that wait for bytes which nobody brings.
+    /// No warp can make progress: reports objects that wait for bytes without a copy that brings them.
     pub fn deadlock(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
         for block in &end.blocks {
             let slot = block.id.slot;
@@ -353,8 +353,8 @@ fn twice(event: &MbarrierEvent, before: &Answer) -> Finding {
 
 fn overlap(object: &Object, address: u32, side: Side) -> Finding {
     let does = if side.action == SideAction::Read { "read" } else { "write" };
-    let who = if side.copy.is_some() { "this copy writes".to_string() } else { lanes_do(side.lanes, does) };
-    let why = format!("{who} the eight bytes of a live mbarrier object, which only mbarrier instructions may touch");
+    let writer = if side.copy.is_some() { "this copy writes".to_string() } else { lanes_do(side.lanes, does) };
+    let why = format!("{writer} the eight bytes of a live mbarrier object, which only mbarrier instructions may touch");
     let advice = "do not access the object in other ways before mbarrier.inval; often an index is out of range".to_string();
     let (first, memory) = (Some(object.made), Some(memory(object.block, address)));
     Finding { first, memory, ..Finding::new(MBARRIER_OVERLAP, side, why, advice) }

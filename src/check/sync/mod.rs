@@ -2,16 +2,16 @@
 //!
 //! | rule | file |
 //! | --- | --- |
-//! | the lanes of a warp agree on an aligned barrier; a phase has one count, which can be met | `barrier` |
-//! | masks name the lanes that come | `mask` |
+//! | the lanes of a warp agree on an aligned barrier; a phase has one count, which can be reached | `barrier` |
+//! | masks name the lanes that arrive | `mask` |
 //! | barrier objects are made once, touched by nothing else, and get the bytes they expect; waits order something | `mbarrier` |
 //! | copies of groups are waited for | `copies` |
-//! | who waits at the barrier of the cluster has arrived; shared memory of other blocks is there | `cluster` |
+//! | a wait at the barrier of the cluster comes after an arrival; shared memory of other blocks is there | `cluster` |
 //! | `wgmma` is fenced, and waited for | `wgmma` |
 //!
-//! Each rule keeps a little state that the events of a run move on, and judges when an instruction breaks it, when a block is done, or
-//! when nobody can go on. What is judged at the end of a launch gives way to a race of the same instruction, which is the cause then.
-//! A deadlock is told by the machine; what of it follows from a broken rule is told here as well.
+//! Each rule keeps a little state that the events of a run move on, and judges when an instruction breaks it, when a block is done, or in a
+//! deadlock. What is judged at the end of a launch gives way to a race of the same instruction, which is the cause then. The machine
+//! reports a deadlock; what of it follows from a broken rule is reported here as well.
 //!
 //! What it can miss: lanes that part before a barrier inside a function which the others do not call; a barrier that lanes pass by and
 //! then do nothing before they exit; a wait by the wrong parity that happens only once.
@@ -126,7 +126,7 @@ impl Sync {
             Order::Released { id, .. } => self.barriers.of(event.by).released(id, &mut self.reachability, to),
             Order::WarpSync { members } | Order::Exchange { members } => {
                 let live = self.barriers.of(event.by).live(event.place.warp);
-                self.masks.met(event, members, matches!(event.order, Order::WarpSync { .. }), live, to)
+                self.masks.uses_mask(event, members, matches!(event.order, Order::WarpSync { .. }), live, to)
             }
             Order::ClusterArrived { aligned, .. } => {
                 self.mbarriers.arrives(&event.place);

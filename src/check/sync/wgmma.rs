@@ -1,7 +1,7 @@
 //! The rules of `wgmma.fence`, `commit_group` and `wait_group` (PTX ISA, "wgmma.fence", "wgmma.wait_group").
 //!
-//! The first `wgmma` of a warp wants a fence before it, and so does one whose registers another instruction has touched since the last
-//! fence. Who issues one waits for it before it exits.
+//! The first `wgmma` of a warp needs a fence before it, and so does one whose registers another instruction has touched since the last
+//! fence. A warp that issues one must wait for it before it exits.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::machine::{Place, Wgmma, WgmmaChange, WgmmaEvent};
 /// What warps did to registers that `wgmma` uses.
 #[derive(Clone, Default)]
 pub(super) struct Wgmmas {
-    /// Who touched a register since the last fence of its warp, by block, warp and slot of the register.
+    /// The instruction that touched a register since the last fence of its warp, by block, warp and slot of the register.
     touched: BTreeMap<(u64, u32, u32), Place>,
 }
 

@@ -442,7 +442,7 @@ impl<'a> Evaluator<'a> {
             Convenience::Pc => {
                 let frame = self.frame_at(node)?;
                 let innermost = self.scene.focus.frame == 0;
-                let pc = if innermost { frame.group.stands_at() } else { frame.pc };
+                let pc = if innermost { frame.group.current_pc() } else { frame.pc };
                 Ok(Scalar { ty: Type::Code, bits: u128::from(pc.0) })
             }
             Convenience::Lane => number(ScalarType::U32, u128::from(self.scene.focus.lane)),

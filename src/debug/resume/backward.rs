@@ -181,7 +181,7 @@ impl Session {
     /// Whether nothing that is stepped ran in a stretch, as far as its snapshots tell.
     fn stood_still(&self, begin: Tick, end: Tick) -> bool {
         let Stepped { block: Some(block), warp: Some(warp), .. } = self.stepped() else { return false };
-        self.timeline.compare(begin, end, |earlier, later| earlier.warp_stood_still(later, block, warp)).unwrap_or(false)
+        self.timeline.compare(begin, end, |earlier, later| earlier.is_warp_unchanged(later, block, warp)).unwrap_or(false)
     }
 
     /// The instructions of what is stepped in a stretch.

@@ -119,10 +119,10 @@ impl Session {
 
 fn stood_still(target: &Target, earlier: &Machine, later: &Machine) -> bool {
     match target {
-        Target::Register(target) => earlier.warp_stood_still(later, target.block, target.warp),
+        Target::Register(target) => earlier.is_warp_unchanged(later, target.block, target.warp),
         Target::Memory(target) => {
             let owner = (target.owner.block, target.owner.warp);
-            earlier.memory_stood_still(later, target.space, owner, target.address, target.bytes)
+            earlier.is_memory_unchanged(later, target.space, owner, target.address, target.bytes)
         }
     }
 }

@@ -322,7 +322,7 @@ fn instructions(scene: &Scene<'_>, count: u64, start: u64) -> Result<Examined, E
     if start >= code {
         return Err(ExamineError::NoCode(start));
     }
-    let here = scene.frame().ok().map(|frame| if scene.focus.frame == 0 { frame.group.stands_at() } else { frame.pc });
+    let here = scene.frame().ok().map(|frame| if scene.focus.frame == 0 { frame.group.current_pc() } else { frame.pc });
     let end = start.saturating_add(count).min(code);
     let row = |number: u64| {
         let pc = Pc(number as u32);

@@ -51,7 +51,7 @@ pub fn current_line(scene: &Scene<'_>) -> (SourceId, u32) {
 /// The instruction at which the focused lane stands in the selected frame; of a thread that is not on the machine, the kernel's first.
 pub(super) fn current_pc(scene: &Scene<'_>) -> Pc {
     match scene.frame() {
-        Ok(frame) if scene.focus.frame == 0 => frame.group.stands_at(),
+        Ok(frame) if scene.focus.frame == 0 => frame.group.current_pc(),
         Ok(frame) => frame.pc,
         Err(_) => Pc(scene.program().functions[scene.machine.config().kernel.index()].code.start),
     }

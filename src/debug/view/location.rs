@@ -132,7 +132,7 @@ pub fn lane_locations(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<LaneLocat
                 let depth = frames(&group.stack).next().map_or(0, |frame| frame.depth);
                 let lanes = group.mask & wanted;
                 let off = if state == State::Ready { turned_off(scene.program(), warp, group) & lanes } else { LaneMask::NONE };
-                found.push(LaneLocation { block: block.index, warp: number, lanes, pc: group.stands_at(), depth, off, state });
+                found.push(LaneLocation { block: block.index, warp: number, lanes, pc: group.current_pc(), depth, off, state });
             }
             found[first..].sort_by_key(|location| location.lanes.first());
         }

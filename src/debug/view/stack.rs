@@ -38,7 +38,7 @@ pub fn backtrace(scene: &Scene<'_>, limit: usize) -> Result<Stack, SceneError> {
     let row = |(number, frame): (u32, &crate::debug::scene::Frame<'_>)| FrameRow {
         number,
         function: scene.function(frame).name.to_string(),
-        at: CodePlace::new(scene.program(), if number == 0 { frame.group.stands_at() } else { frame.pc }),
+        at: CodePlace::new(scene.program(), if number == 0 { frame.group.current_pc() } else { frame.pc }),
         focused: number == scene.focus.frame,
     };
     Ok(Stack {

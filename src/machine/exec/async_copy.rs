@@ -19,7 +19,7 @@ use crate::program::{Access, AsyncOp, Completion, CopyId, CopyOp, Kept, ListId, 
 /// Alignment of the addresses of a bulk copy, and the unit of its size.
 const BULK_UNIT: u32 = 16;
 
-/// A barrier object that one lane names: its home and address.
+/// A barrier object that one lane names: its owner and address.
 type Barriers = PerLane<Option<(MemoryOwner, u32)>>;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
@@ -352,7 +352,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     fn report_copy(&mut self, copy: &AsyncCopy, lanes: LaneMask, stage: CopyStage) {
         if self.wants(EventKind::Copy) {
-            self.tell(&Event::Copy(CopyEvent { copy, lanes, stage, tick: self.place.tick }));
+            self.emit(&Event::Copy(CopyEvent { copy, lanes, stage, tick: self.place.tick }));
         }
     }
 }

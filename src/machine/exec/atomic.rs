@@ -51,7 +51,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(pieces)
     }
 
-    /// Changes the element `skip` bytes behind each lane's address.
+    /// Changes the element `skip` bytes after each lane's address.
     fn exchange(&mut self, piece: &Piece, skip: u64, function: Function, (d, b, c): (Dst, Src, Src), group: &Group) {
         let mask = piece.access.mask;
         let lanes = self.lanes(group, mask);

@@ -1,7 +1,7 @@
 //! Calls and returns: frames, and how arguments travel (PTX ISA, "Function Calls", "Abstracting the ABI").
 //!
-//! A call gives its lanes a frame behind the caller's, in the register banks and in local memory. Arguments are copied slot to slot or,
-//! for `.param` variables, byte by byte between the frames' blocks of local memory.
+//! A call gives its lanes a frame after the caller's, in the register banks and in local memory. Arguments are copied slot to slot or, for
+//! `.param` variables, byte by byte between the frames' blocks of local memory.
 
 use triomphe::Arc;
 

@@ -68,7 +68,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             return Flow::Next;
         }
         assert!(self.warp.live.contains_all(arrived), "lanes wait that have exited");
-        self.wait_behind(group, arrived, GroupState::AtCluster { pc: group.pc })
+        self.wait_after(group, arrived, GroupState::AtCluster { pc: group.pc })
     }
 
     fn shared_addresses(&mut self, wide: bool, a: Src, group: &Group, active: LaneMask) -> PerLane<u64> {

@@ -48,7 +48,7 @@ impl Family for Comparison {
 
 /// All ones, or 1.0 of a float type, where `low` holds, and zero elsewhere; where two halves were compared, the upper half goes by
 /// `high`.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the other types are integers, which their size alone tells apart")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other types are integers, which their size alone distinguishes")]
 #[inline(always)]
 fn put_truth(lanes: &mut Lanes<'_>, to: ScalarType, packed: bool, d: Dst, low: LaneMask, high: LaneMask) {
     let (one, upper) = match to {

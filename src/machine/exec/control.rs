@@ -51,7 +51,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(Flow::Reselect)
     }
 
-    /// Ends the lanes of `active`; the rest of the group goes on behind the instruction.
+    /// Ends the lanes of `active`; the rest of the group continues after the instruction.
     pub(super) fn exit(&mut self, group: &Group, active: LaneMask) -> Executed {
         let before = self.warp.live;
         if active == before && !self.program.wgmmas.is_empty() {

@@ -133,7 +133,7 @@ fn element(ty: ScalarType) -> ScalarType {
     }
 }
 
-/// A result of `num` as it stands in a register: `.tf32` has the place of an `.f32` whose low bits are zero.
+/// A result of `num` as a register holds it: `.tf32` has the place of an `.f32` whose low bits are zero.
 fn place(ty: ScalarType, word: u64) -> u64 {
     if ty == ScalarType::TF32 { word << 13 } else { word }
 }
@@ -151,7 +151,7 @@ fn conversion(mode: ConvertMode, to: ScalarType, from: ScalarType) -> Conversion
     }
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "the other types are integers, which their size and sign tell apart")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other types are integers, which their size and sign distinguish")]
 fn kind(ty: ScalarType) -> Kind {
     match ty {
         ScalarType::F16 => Kind::Float(Format::F16),

@@ -1,8 +1,7 @@
-//! Keeping account of what a group runs: how often, and which registers were written (`machine::coverage`).
+//! Coverage counters of a group: how often each instruction runs, and which registers were written (`machine::coverage`).
 //!
-//! A group runs straight on most of the time, so its way is counted by stretches, not by instructions: from where it came to where it
-//! jumps, splits or has to stop. Only an instruction with a guard is counted alone, because it may write for some lanes only; a branch
-//! writes nothing, and is the end of most stretches.
+//! Coverage is counted per straight-line run, not per instruction: from where a group starts to where it jumps, splits or stops. Only an
+//! instruction with a guard is counted alone, because it may write for some lanes only; a branch writes nothing, and ends most runs.
 
 use crate::machine::exec::warp_run::{Flow, Group, WarpRun};
 use crate::machine::state::lanes::LaneMask;
@@ -10,17 +9,17 @@ use crate::machine::state::launch::Instrumentation;
 use crate::machine::state::prepared::PreparedLaunch;
 use crate::program::{ControlOp, Inst, Op, Pc};
 
-/// The stretch that a group is running, if the launch keeps account.
+/// The straight-line run that a group is executing, if the launch counts coverage.
 pub(super) struct CoverageCounter {
     /// The first instruction that is not counted yet.
     start: Pc,
     kept: bool,
 }
 
-/// How an instruction's guard bears on the account.
+/// How the guard predicate affects the counts.
 #[derive(Clone, Copy)]
 pub(super) enum Predication {
-    /// It has none, or no account is kept.
+    /// It has none, or coverage is not counted.
     Not,
     /// It is a branch, which writes nothing; the guard holds for these lanes.
     Branch(LaneMask),
@@ -35,9 +34,9 @@ impl CoverageCounter {
         Self { start, kept: prepared.config.instrumentation != Instrumentation::Nothing }
     }
 
-    /// The group comes to `inst`. If that has a guard and may write, the stretch ends before it.
+    /// The group is about to execute `inst`. If that has a guard and may write, the run ends before it.
     #[inline(always)]
-    pub fn count_barriers<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, inst: &Inst, group: &Group) -> Predication {
+    pub fn before_inst<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, inst: &Inst, group: &Group) -> Predication {
         if !self.kept || inst.guard.is_none() {
             return Predication::Not;
         }
@@ -45,13 +44,13 @@ impl CoverageCounter {
         if let Op::Control(ControlOp::Branch { .. }) = inst.op {
             return Predication::Branch(active);
         }
-        self.end(run, group);
+        self.flush(run, group);
         Predication::Alone(active)
     }
 
     /// The group has executed the instruction at its `pc`.
     #[inline(always)]
-    pub fn pass<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, group: &Group, guarded: Predication, flow: &Flow) {
+    pub fn after_inst<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, group: &Group, guarded: Predication, flow: &Flow) {
         if !self.kept {
             return;
         }
@@ -60,27 +59,27 @@ impl CoverageCounter {
             (Predication::Not, Flow::Next) => return,
             (Predication::Not, Flow::Jump(_)) => run.count(group, self.start, next),
             (Predication::Not, Flow::Reselect | Flow::Pause(_)) => {
-                self.end(run, group);
+                self.flush(run, group);
                 run.count_alone(group, group.mask);
             }
             (Predication::Branch(active), flow) => {
-                run.refuse(group, active);
+                run.count_predicated_off(group, active);
                 if let Flow::Next = flow {
                     return;
                 }
                 run.count(group, self.start, next);
             }
             (Predication::Alone(active), _) => {
-                run.refuse(group, active);
+                run.count_predicated_off(group, active);
                 run.count_alone(group, active);
             }
         }
         self.start = if let Flow::Jump(target) = flow { *target } else { next };
     }
 
-    /// The stretch ends before the group's `pc`.
+    /// The straight-line run ends before the group's `pc`.
     #[inline(always)]
-    pub fn end<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, group: &Group) {
+    pub fn flush<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, group: &Group) {
         if self.kept && self.start != group.pc {
             run.count(group, self.start, group.pc);
             self.start = group.pc;
@@ -95,7 +94,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             coverage.add(start, end, group.mask);
         }
         if let Some(writes) = &self.prepared.writes {
-            self.warp.registers.mark_stretch(writes, (group.frame, group.mask), start, end);
+            self.warp.registers.mark_range(writes, (group.frame, group.mask), start, end);
         }
     }
 
@@ -123,12 +122,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// The guard of the instruction at the `pc` of `group` held for `active` only.
     #[inline(always)]
-    fn refuse(&mut self, group: &Group, active: LaneMask) {
-        let refused = group.mask & !active;
-        if !refused.is_empty()
+    fn count_predicated_off(&mut self, group: &Group, active: LaneMask) {
+        let off = group.mask & !active;
+        if !off.is_empty()
             && let Some(coverage) = &mut self.coverage
         {
-            coverage.add_predicated_off(group.pc, refused);
+            coverage.add_predicated_off(group.pc, off);
         }
     }
 }

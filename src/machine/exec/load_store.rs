@@ -245,7 +245,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn peer(&self, rank: u32) -> Option<Option<&Block>> {
         let slot = match (rank as usize).checked_sub(self.before.len()) {
             None => self.before.get(rank as usize),
-            Some(behind) => self.after.get(behind.checked_sub(1)?),
+            Some(past) => self.after.get(past.checked_sub(1)?),
         };
         slot.map(|slot| slot.as_deref())
     }
@@ -253,7 +253,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn peer_mut(&mut self, rank: u32) -> Option<&mut Block> {
         let slot = match (rank as usize).checked_sub(self.before.len()) {
             None => self.before.get_mut(rank as usize),
-            Some(behind) => self.after.get_mut(behind.checked_sub(1)?),
+            Some(past) => self.after.get_mut(past.checked_sub(1)?),
         };
         slot?.as_mut().map(Arc::make_mut)
     }
@@ -343,7 +343,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Tells the observer of a load or a store.
+    /// Reports a load or a store.
     #[inline(always)]
     fn report_plain(&mut self, space: Space, access: &LaneAccess, kind: AccessKind, how: &Access) {
         if self.wants(EventKind::Access) {
@@ -352,7 +352,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Tells the observer of an access by the running instruction.
+    /// Reports an access by the running instruction.
     pub(super) fn report(&mut self, space: Space, access: &LaneAccess, kind: AccessKind) {
         if self.wants(EventKind::Access) {
             self.tell_access(space, access, kind, self.semantics());
@@ -364,7 +364,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
         let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
         let (place, by, owner) = (self.place, self.block_id(), (self.slot - self.rank + rank, rank));
-        self.tell(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, owner, addresses, bytes }));
+        self.emit(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, owner, addresses, bytes }));
     }
 
     /// How the running instruction accesses memory, and by which path.

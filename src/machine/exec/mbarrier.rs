@@ -194,12 +194,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(Flow::Next)
     }
 
-    /// Makes the lanes of `active` wait at the instruction; the others go on past it.
+    /// Makes the lanes of `active` wait at the instruction; the others continue after it.
     fn wait_for_phase(&mut self, address: u32, group: &Group, active: LaneMask) -> Flow {
         self.wait_here(GroupState::AtMbarrier { address }, group, active)
     }
 
-    /// Makes the lanes of `active` wait in `state` at the instruction, which they will execute when they go on; the others go past it.
+    /// Makes the lanes of `active` wait in `state` at the instruction, which they execute when they continue; the others continue after it.
     pub(super) fn wait_here(&mut self, state: GroupState, group: &Group, active: LaneMask) -> Flow {
         assert!(!active.is_empty() && group.mask.contains_all(active), "lanes wait that do not run");
         assert!(state != GroupState::Ready, "lanes that wait are ready");
@@ -215,16 +215,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 waiting.state = state;
             }
         }
-        debug_assert!(self.stand_at(group.pc, active, state), "lanes wait elsewhere, or do not wait");
+        debug_assert!(self.is_group_at(group.pc, active, state), "lanes wait elsewhere, or do not wait");
         Flow::Reselect
     }
 
-    /// Whether these lanes are a group that stands there.
-    pub(super) fn stand_at(&self, pc: Pc, lanes: LaneMask, state: GroupState) -> bool {
+    /// Whether these lanes are a group in that state at that pc.
+    pub(super) fn is_group_at(&self, pc: Pc, lanes: LaneMask, state: GroupState) -> bool {
         self.warp.groups.iter().any(|group| (group.pc, group.mask, group.state) == (pc, lanes, state))
     }
 
-    /// The turn ends if a phase has ended, so that those who wait for it are set going.
+    /// The scheduling turn ends if a phase has ended, so that groups that wait for it become ready.
     pub(super) fn pause_if_ended(&mut self, group: &Group) -> Flow {
         if self.ended.is_empty() {
             return Flow::Next;
@@ -310,7 +310,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let MemoryOwner::Block { index: block, slot } = self.owner_at(object.slot) else { return };
         let (place, by, address) = (self.place, self.block_id(), object.address);
         let (how, _) = self.semantics();
-        self.tell(&Event::Mbarrier(MbarrierEvent { place, by, lanes, block, slot, address, phase, change, how }));
+        self.emit(&Event::Mbarrier(MbarrierEvent { place, by, lanes, block, slot, address, phase, change, how }));
     }
 
     fn report_answer(&mut self, object: &Object, ended: LaneMask, parities: &PerLane<u32>) {

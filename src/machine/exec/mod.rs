@@ -85,7 +85,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Shows an event to the observer, which wants it.
-    fn tell(&mut self, event: &Event<'_>) {
+    fn emit(&mut self, event: &Event<'_>) {
         self.paused |= self.observer.event(event);
     }
 
@@ -95,13 +95,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let chosen = &self.warp.groups[index];
         assert!(chosen.state == GroupState::Ready, "a group runs that waits");
         assert!(!chosen.mask.is_empty() && self.warp.live.contains_all(chosen.mask), "lanes run that are not live");
-        assert!(chosen.pc.index() < program.code.len(), "a group stands past the end of the code");
+        assert!(chosen.pc.index() < program.code.len(), "a group's pc is past the end of the code");
         let mut group = Group { index, pc: chosen.pc, mask: chosen.mask, frame: chosen.frame };
         let alone = self.warp.groups.len() == 1;
         let mut coverage_counter = CoverageCounter::new(group.pc, self.prepared);
         loop {
             if self.left == 0 || OBSERVED && self.paused {
-                coverage_counter.end(self, &group);
+                coverage_counter.flush(self, &group);
                 self.warp.groups[index].pc = group.pc;
                 return Some(Pause::TurnOver);
             }
@@ -118,13 +118,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             if self.wants(EventKind::Wgmma) && self.prepared.wgmmas.uses(group.pc) {
                 self.touch_wgmma_registers(inst, &group);
             }
-            let guarded = coverage_counter.count_barriers(self, inst, &group);
+            let guarded = coverage_counter.before_inst(self, inst, &group);
             let flow = match self.step(inst, &group) {
                 Ok(flow) => flow,
                 Err(trap) => {
                     // It was not executed, and may be tried again.
                     self.threads -= u64::from(self.active(inst, &group).count());
-                    coverage_counter.end(self, &group);
+                    coverage_counter.flush(self, &group);
                     self.warp.groups[index].pc = group.pc;
                     return Some(Pause::Trapped(trap));
                 }
@@ -136,7 +136,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             {
                 self.paused |= self.observer.event(&Event::After(issue, self.warp));
             }
-            coverage_counter.pass(self, &group, guarded, &flow);
+            coverage_counter.after_inst(self, &group, guarded, &flow);
             let from = group.pc;
             match flow {
                 Flow::Next => group.pc = Pc(from.0 + 1),
@@ -152,14 +152,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 }
             }
             if !alone && (group.pc <= from || self.prepared.rank[group.pc.index()] >= limit || self.has_run_long(index)) {
-                coverage_counter.end(self, &group);
+                coverage_counter.flush(self, &group);
                 self.warp.groups[index].pc = group.pc;
                 return None;
             }
         }
     }
 
-    /// Counts a tick during which other groups stood still; true when it is their turn.
+    /// Counts a tick during which other ready groups did not run; true when it is their turn.
     fn has_run_long(&mut self, index: usize) -> bool {
         debug_assert!(self.warp.groups.len() > 1, "a group that is alone keeps others waiting");
         self.warp.streak += 1;
@@ -198,11 +198,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         BlockId { number: self.number, slot: self.slot }
     }
 
-    /// Tells the observer that `lanes` did something that orders them.
+    /// Reports that `lanes` did something that orders them.
     fn report_order(&mut self, lanes: LaneMask, order: Order<'_>) {
         debug_assert!(self.warp.live.contains_all(lanes), "lanes do something that have exited");
         if self.wants(EventKind::Order) {
-            self.tell(&Event::Order(OrderEvent { place: self.place, by: self.block_id(), lanes, order }));
+            self.emit(&Event::Order(OrderEvent { place: self.place, by: self.block_id(), lanes, order }));
         }
     }
 
@@ -218,7 +218,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// The groups have changed: puts what has come of it on the stack of the warp, if it has one.
     fn stack_up(&mut self, group: &Group) {
         if self.warp.simt_stack.is_some() {
-            assert_eq!(self.prepared.reconvergences.len(), self.program.code.len(), "a launch without meeting places");
+            assert_eq!(self.prepared.reconvergences.len(), self.program.code.len(), "a launch without reconvergence points");
             self.warp.push_sides(self.program, group.pc, group.mask, &self.prepared.reconvergences[group.pc.index()]);
         }
     }
@@ -235,7 +235,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Chooses the group that runs next, and reports the groups that met.
+    /// Chooses the group that runs next, and reports the groups that reconverged.
     fn next_group_observed(&mut self) -> Option<usize> {
         let Self { observer, paused, place, .. } = self;
         self.warp.next_group_reconverged(&self.prepared.rank, |group| {

@@ -17,8 +17,8 @@ struct Object<'a> {
 }
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
-    /// Where `bytes` bytes at `address` of `space` lie from the object nearest to them, such as "right behind the end of 'x' (..)";
-    /// nothing if the space is empty. `group` made the access.
+    /// Where `bytes` bytes at `address` of `space` lie from the object nearest to them, such as "just past the end of 'x' (..)"; nothing if
+    /// the space is empty. `group` made the access.
     pub(super) fn nearby(&self, space: Space, address: u64, bytes: u64, group: &Group) -> Option<String> {
         let objects = match space {
             Space::Generic | Space::Global => allocations(self.global),
@@ -39,7 +39,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for variable in self.program.variables.iter().filter(|variable| variable.location.space == space) {
             if variable.function.is_none() || variable.function == running || variable.function == kernel {
                 let start = base + variable.location.address;
-                // Without a size of its own it stands for the dynamic shared memory.
+                // Without a size of its own it denotes the dynamic shared memory.
                 let bytes = if variable.bytes == 0 { self.prepared.shared_bytes.saturating_sub(start) } else { variable.bytes };
                 objects.push(Object { name: &variable.name, start, bytes });
             }

@@ -10,7 +10,7 @@ use crate::program::{Dst, Src};
 /// Applies a function of one operand; false, and nothing happens, if it is not of the unit.
 #[inline(always)]
 #[rustfmt::skip]
-#[expect(clippy::wildcard_enum_match_arm, reason = "`exec::float` tells all others apart")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "`exec::float` handles all others")]
 pub(super) fn unary(lanes: &mut Lanes<'_>, f: FloatUnary, ftz: bool, d: Dst, a: Src) -> bool {
     match f {
         FloatUnary::SqrtApprox => one(lanes, d, a, #[inline(always)] move |a| special::sqrt(a, ftz)),
@@ -31,7 +31,7 @@ pub(super) fn unary(lanes: &mut Lanes<'_>, f: FloatUnary, ftz: bool, d: Dst, a: 
 /// The same of two operands.
 #[inline(always)]
 #[rustfmt::skip]
-#[expect(clippy::wildcard_enum_match_arm, reason = "`exec::float` tells all others apart")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "`exec::float` handles all others")]
 pub(super) fn binary(lanes: &mut Lanes<'_>, f: FloatBinary, ftz: bool, d: Dst, a: Src, b: Src) -> bool {
     match f {
         FloatBinary::DivApprox => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_approx(a, b, ftz)),
@@ -80,7 +80,7 @@ fn two(lanes: &mut Lanes<'_>, d: Dst, a: Src, b: Src, f: impl Fn(f32, f32) -> f3
     lanes.put32(d, &out);
 }
 
-/// A function and its operands. The results are nobody else's memory until all are there, which the host's vector instructions need.
+/// A function and its operands. The results are written after all are computed, so that the host's vector instructions apply.
 struct One<'a, F> {
     f: F,
     a: &'a PerLane<u32>,

@@ -23,7 +23,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 for (tile, members) in tiles(self.lanes(group, active).get32(*mask), active) {
                     let rest = Group { mask: self.warp.groups[group.index].mask, ..*group };
                     self.report_order(tile, Order::WarpSync { members });
-                    self.wait_behind(&rest, tile, GroupState::AtWarpSync { members, pc: group.pc });
+                    self.wait_after(&rest, tile, GroupState::AtWarpSync { members, pc: group.pc });
                 }
                 Ok(Flow::Reselect)
             }
@@ -58,12 +58,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             BarrierFn::Sync | BarrierFn::RedPopc | BarrierFn::RedAnd | BarrierFn::RedOr => GroupState::AtBarrier { id, pc: group.pc },
         };
         self.report_order(active, Order::Arrived { id, wanted, waits: state != GroupState::Ready, aligned });
-        self.wait_behind(group, active, state);
+        self.wait_after(group, active, state);
         Ok(Flow::Pause(Pause::Arrived { id, mask: active, wanted, votes }))
     }
 
-    /// Moves the lanes of `active` behind the instruction in `state`; the others go on past it.
-    pub(super) fn wait_behind(&mut self, group: &Group, active: LaneMask, state: GroupState) -> Flow {
+    /// Moves the lanes of `active` past the instruction, to wait in `state`; the others continue after it.
+    pub(super) fn wait_after(&mut self, group: &Group, active: LaneMask, state: GroupState) -> Flow {
         assert!(!active.is_empty() && group.mask.contains_all(active), "lanes wait that do not run");
         let next = Pc(group.pc.0 + 1);
         self.warp.groups[group.index].pc = next;
@@ -75,7 +75,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 waiting.state = state;
             }
         }
-        debug_assert!(self.stand_at(next, active, state), "lanes wait elsewhere, or do not wait");
+        debug_assert!(self.is_group_at(next, active, state), "lanes wait elsewhere, or do not wait");
         Flow::Reselect
     }
 }

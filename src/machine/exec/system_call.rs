@@ -106,7 +106,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             return Err(self.trap(TrapKind::Heap, LaneMask::of(lane), &format!("free of {address:#x}: {reason}")));
         }
         for lane in active.iter() {
-            // Whoever else uses the block must be done with it, as if it were overwritten.
+            // All other users of the block must be done with it, as if it were overwritten.
             if let Some(block) = self.global.find(addresses[lane]).filter(|block| block.base == addresses[lane]) {
                 let bytes = block.bytes as u32;
                 self.report(Space::Global, &LaneAccess::new([addresses[lane]; 32], LaneMask::of(lane), bytes), AccessKind::Write);

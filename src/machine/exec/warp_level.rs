@@ -1,8 +1,8 @@
 //! Exchange between the lanes of a warp (PTX ISA, "shfl", "vote", "match", "redux", "elect").
 //!
-//! The forms with a member mask wait until its lanes that have not exited have come to an instruction with the same qualifiers, mostly the
-//! same one; lanes on several sides of a branch may come to several (CUDA C++ Programming Guide, "Independent Thread Scheduling"). Lanes
-//! that name different masks, as the tiles of a partitioned warp do, are exchanges of their own.
+//! The forms with a member mask wait until its lanes that have not exited have reached an instruction with the same qualifiers, mostly the
+//! same one; lanes on several sides of a branch may reach several (CUDA C++ Programming Guide, "Independent Thread Scheduling"). Lanes that
+//! name different masks, as the tiles of a partitioned warp do, are exchanges of their own.
 
 use smallvec::SmallVec;
 
@@ -56,7 +56,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
         }
     }
 
-    /// Makes the lanes of each tile wait at the instruction for its members; the others go on past it.
+    /// Makes the lanes of each tile wait at the instruction for its members; the others continue after it.
     pub(super) fn wait_at(&mut self, group: &Group, waiting: &Tiles) -> Flow {
         self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
         for (tile, members) in waiting {
@@ -87,7 +87,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
         self.wants(EventKind::Exchange) || self.wants(EventKind::AbsentSource) && among != LaneMask::ALL
     }
 
-    /// Tells the observer that the lanes `mask` of `group` are about to exchange values with the lanes `among`, if it is of interest.
+    /// Reports that the lanes `mask` of `group` are about to exchange values with the lanes `among`, if the observer wants it.
     fn report_exchange(&mut self, op: &WarpOp, group: &Group, mask: LaneMask, (among, members): (LaneMask, LaneMask)) {
         let sources = sources(&self.lanes(group, mask), op);
         let absent = sources.map_or(LaneMask::NONE, |sources| mask.filter(|lane| !among.contains(sources[lane] as usize)));
@@ -97,7 +97,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
         let (place, live, depth) = (Place { pc: group.pc, ..self.place }, self.warp.live, self.depth(group));
         let has_mask = op.has_member_mask();
         let exchange = Exchange { place, lanes: mask, among, members, has_mask, live, depth, sources, absent };
-        self.tell(&Event::Exchange(&exchange));
+        self.emit(&Event::Exchange(&exchange));
         if !absent.is_empty() {
             self.wants = self.observer.mask();
         }

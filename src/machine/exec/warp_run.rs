@@ -1,4 +1,4 @@
-//! One turn of one warp: what an instruction can reach, and what it does to the flow of its group.
+//! One scheduling turn of one warp: what an instruction can reach, and what it does to the control flow of its group.
 
 use crate::machine::event::{EventMask, Observer};
 use crate::machine::exec::neighbours::Neighbours;
@@ -45,7 +45,7 @@ pub enum Pause {
         /// The lanes.
         mask: LaneMask,
     },
-    /// A phase of a barrier object ended, for which somebody may wait.
+    /// A phase of a barrier object ended, for which a group may wait.
     PhaseEnded,
     /// Lanes exited.
     LanesExited {
@@ -84,7 +84,7 @@ pub struct Group {
     pub frame: FrameBase,
 }
 
-/// One turn of one warp, with all it can reach. There is one for runs that nobody watches, which does not even ask who does.
+/// One scheduling turn of one warp, with all it can reach. Monomorphized: `OBSERVED = false` compiles all observer checks out.
 pub struct WarpRun<'a, const OBSERVED: bool> {
     /// The program.
     pub program: &'a Program,
@@ -124,11 +124,11 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub completion: &'a dyn CompletionPolicy,
     /// Barrier objects a phase of which has ended in this turn.
     pub ended: EndedPhases,
-    /// What other threads could notice was done so many times.
+    /// Number of externally visible effects so far.
     pub effects: u64,
     /// The warp.
     pub warp: &'a mut Warp,
-    /// Who watches.
+    /// The observer of the run.
     pub observer: &'a mut dyn Observer,
     /// The kinds of events that are wanted.
     pub wants: EventMask,

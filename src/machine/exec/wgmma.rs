@@ -18,7 +18,7 @@ use crate::program::operands::{Use, registers_of};
 use crate::program::{Bank, Inst, PredSrc, Src, WarpgroupOp, WgmmaA, WgmmaId, WgmmaOp};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
-    /// Executes a `wgmma` instruction, once all lanes of the warp stand at it.
+    /// Executes a `wgmma` instruction, once all lanes of the warp are at it.
     pub(super) fn wgmma(&mut self, op: &WarpgroupOp, group: &Group, active: LaneMask) -> Executed {
         if active != group.mask || self.warp.live != LaneMask::ALL {
             return Err(self.missing_lanes(group, active));
@@ -184,7 +184,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.trap(TrapKind::WgmmaDescriptor, LaneMask::ALL, &message)
     }
 
-    /// A function returns: nobody says what becomes of registers that are in flight then.
+    /// A function returns: the manual does not say what becomes of registers that are in flight then.
     pub(super) fn check_wgmmas_of_frame(&self, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
         if self.warp.wgmmas.is_empty() {
             return Ok(());
@@ -199,11 +199,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn report_wgmma(&mut self, change: WgmmaChange<'_>) {
         if self.wants(EventKind::Wgmma) {
             let (place, by, lanes) = (self.place, self.block_id(), self.warp.live);
-            self.tell(&Event::Wgmma(WgmmaEvent { place, by, lanes, change, tick: place.tick }));
+            self.emit(&Event::Wgmma(WgmmaEvent { place, by, lanes, change, tick: place.tick }));
         }
     }
 
-    /// Tells the observer which registers of some `wgmma` an instruction is about to use.
+    /// Reports which registers of some `wgmma` an instruction is about to use.
     #[inline(never)]
     pub(super) fn touch_wgmma_registers(&mut self, inst: &Inst, group: &Group) {
         let active = self.active(inst, group);
@@ -219,9 +219,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn touch_by_wgmma(&mut self, wgmma: &Wgmma) {
         let shape = |other: &Wgmma| self.program.wgmmas[other.op].shape;
         let own = shape(wgmma);
-        let flight = &self.warp.wgmmas;
-        let other_shape = |slot: &u32| flight.unwaited().any(|other| shape(other) != own && other.accumulators.contains(slot));
-        let is_fragment = |slot: &u32| flight.unwaited().any(|other| other.fragments.contains(slot));
+        let queue = &self.warp.wgmmas;
+        let other_shape = |slot: &u32| queue.unwaited().any(|other| shape(other) != own && other.accumulators.contains(slot));
+        let is_fragment = |slot: &u32| queue.unwaited().any(|other| other.fragments.contains(slot));
         let written: Vec<u32> = wgmma.accumulators.iter().copied().filter(|slot| other_shape(slot) || is_fragment(slot)).collect();
         let in_flight = |slot: &u32| self.writer_of(*slot).is_some();
         let read: Vec<u32> = wgmma.fragments.iter().copied().filter(in_flight).collect();
@@ -233,7 +233,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let by = self.writer_of(slot).or_else(|| self.reader_of(slot).filter(|_| used == Use::Write));
         let change = WgmmaChange::Touched { used, slot, by: by.as_deref() };
         let (place, by) = (self.place, self.block_id());
-        self.tell(&Event::Wgmma(WgmmaEvent { place, by, lanes, change, tick: place.tick }));
+        self.emit(&Event::Wgmma(WgmmaEvent { place, by, lanes, change, tick: place.tick }));
     }
 
     /// The latest that writes a register and that the warp has not waited for.

@@ -17,7 +17,7 @@ use crate::machine::state::trap::{Trap, TrapKind};
 use crate::machine::state::warp::{GroupState, Warp};
 use crate::program::{Op, Program, WarpgroupOp};
 
-/// How many groups must be committed before the warp goes on, if it waits for others of its warpgroup to commit them.
+/// How many groups must be committed before the warp continues, if it waits for others of its warpgroup to commit them.
 pub fn wanted_groups(program: &Program, warp: &Warp) -> Option<u32> {
     let waiting = warp.groups.iter().find(|group| group.state == GroupState::AtWarpgroup)?;
     let Op::Wgmma(WarpgroupOp::Wait { pending }) = program.code[waiting.pc.index()].op else { return None };
@@ -32,7 +32,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.wake_warpgroup(group + 1);
     }
 
-    /// The own warp has committed so many groups, or has exited: sets the warps of its warpgroup going that waited for that.
+    /// The warp has committed `committed` groups, or has exited: wakes the warps of its warpgroup that waited for that.
     fn wake_warpgroup(&mut self, committed: u32) {
         let program = self.program;
         let all = committed.min(self.neighbours.committed());

@@ -39,14 +39,14 @@ impl Machine {
         slots
     }
 
-    /// Ends the phase of the barrier of the cluster around `slot` if everybody has arrived, the last of them at `place`. True if the
-    /// observer asks for a pause.
+    /// Ends the phase of the barrier of the cluster around `slot` if every live thread has arrived, the last of them at `place`. True if
+    /// the observer asks for a pause.
     pub(in crate::machine) fn release_cluster(&mut self, slot: usize, place: Place, observer: &mut dyn Observer) -> bool {
         let slots = self.cluster_slots(slot);
         let (first, size) = (slots.start as u32, slots.len() as u32);
         let blocks = &mut self.blocks[slots];
-        let somebody = blocks.iter().flatten().any(|block| block.cluster.arrived.iter().any(|mask| !mask.is_empty()));
-        if !somebody || !blocks.iter().flatten().all(|block| block.is_at_cluster()) {
+        let has_arrivals = blocks.iter().flatten().any(|block| block.cluster.arrived.iter().any(|mask| !mask.is_empty()));
+        if !has_arrivals || !blocks.iter().flatten().all(|block| block.is_at_cluster()) {
             return false;
         }
         for block in blocks.iter_mut().flatten().map(Arc::make_mut) {

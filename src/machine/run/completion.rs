@@ -1,14 +1,14 @@
-//! What happens when nobody can run but somebody waits for a phase of a barrier object: copies end, waits time out, and when that
-//! changes nothing it is a deadlock.
+//! Progress rules when no warp is ready but a group waits for an mbarrier phase: copies end, then waits time out, and if neither changes
+//! anything the run is in a deadlock.
 //!
-//! A group that asks for a phase that has not ended waits, whether it asked with `try_wait` or spins on `test_wait`: to the run it is
-//! the same, and nobody has to count its turns. It is told no when nobody else can run, or after [`PATIENCE`] ticks, as a wait that
-//! times out would be; what it does then may set others going. Under a random schedule it is told no now and then as well, as the seed
-//! says: on the hardware a wait lasts as long as the system likes (PTX ISA, "mbarrier.try_wait").
+//! A group that asks for a phase that has not ended waits, whether it asks with `try_wait` or polls with `test_wait`: the poll is counted
+//! once. It fails when no other group is ready, or after [`WAIT_TIMEOUT`] ticks, as a wait that times out would; what the group does then
+//! may wake others. Under a random schedule it also fails at times that the seed decides: on the hardware the duration of a wait is up to
+//! the system (PTX ISA, "mbarrier.try_wait").
 //!
-//! If all groups that wait come back to ask the same in the same state, and nothing was done that another thread could notice, they would
-//! go on like that for ever. What clocks say is no part of that state; but of a program that reads them it is said only after the clocks
-//! have leapt ahead ([`ClockJump`](crate::machine::state::clocks::ClockJump)), so that waits with a limit have ended.
+//! If all groups that wait return to the same poll in the same state, and no externally visible effect occurred in between, they repeat
+//! that forever: a deadlock. Clock values are not part of that state; for a program that reads clocks a deadlock is reported only after the
+//! clocks have jumped ahead ([`ClockJump`](crate::machine::state::clocks::ClockJump)), so that waits with a limit have ended.
 
 use std::hash::{Hash, Hasher};
 
@@ -31,18 +31,18 @@ use crate::machine::state::warp::{GroupState, LaneGroup, Polled};
 use crate::program::Access;
 
 /// Ticks that a wait lasts at most while others run.
-const PATIENCE: u64 = 1 << 16;
+const WAIT_TIMEOUT: u64 = 1 << 16;
 
-/// Waits that may time out in a row without anybody doing anything but count.
+/// Consecutive waits that may time out while no thread does anything but count.
 const POLLS: u64 = 1 << 20;
 
-/// Rounds of waits that time out in a row at each of which it is seen how it stands; later, at every so many of them.
+/// Consecutive rounds of timeouts at each of which the state is compared; later only at every `CLOSE_ROUNDS`-th round.
 const CLOSE_ROUNDS: u64 = 64;
 
-/// Under a random schedule, one of so many turns lets the wait of a group time out.
-const IMPATIENCE: u64 = 4;
+/// Under a random schedule, one in `TIMEOUT_ODDS` turns lets the wait of a group time out.
+const TIMEOUT_ODDS: u64 = 4;
 
-/// Whether something was found that lets the run go on, and whether the observer asked for a pause meanwhile.
+/// Whether the run can continue, and whether the observer asked for a pause meanwhile.
 pub(in crate::machine) struct MadeProgress {
     pub goes_on: bool,
     pub paused: bool,
@@ -60,11 +60,11 @@ impl Machine {
         if let Some(id) = ended {
             paused |= self.end_by_itself(id, observer)?.unwrap_or(false);
         }
-        if self.prepared.config.schedule == Schedule::Random && self.prepared.asks_for_phases && !self.waits_in_vain() {
+        if self.prepared.config.schedule == Schedule::Random && self.prepared.asks_for_phases && !self.waits_forever() {
             self.time_out_waits();
         }
-        if self.tick() >= self.stall.due && !self.waits_in_vain() {
-            self.stall.due = self.tick() + PATIENCE;
+        if self.tick() >= self.stall.due && !self.waits_forever() {
+            self.stall.due = self.tick() + WAIT_TIMEOUT;
             let made_progress = self.end_awaited_copies(observer)?;
             paused |= made_progress.paused;
             if !made_progress.goes_on {
@@ -74,13 +74,13 @@ impl Machine {
         Ok(paused)
     }
 
-    /// Nobody can run: ends the copies that somebody waits for, or lets waits time out.
+    /// No warp is ready: ends the copies that a group waits for, or lets waits time out.
     pub(in crate::machine) fn make_progress(&mut self, observer: &mut dyn Observer) -> Outcome {
         let made_progress = self.end_awaited_copies(observer)?;
         if made_progress.goes_on {
             return Ok(made_progress);
         }
-        let goes_on = !self.waits_in_vain() && !self.comes_back();
+        let goes_on = !self.waits_forever() && !self.comes_back();
         if goes_on {
             self.time_out();
             assert!(self.resident_blocks().any(|block| block.warps.iter().any(|warp| warp.can_run())), "no wait has timed out");
@@ -88,8 +88,8 @@ impl Machine {
         Ok(MadeProgress { goes_on, ..made_progress })
     }
 
-    /// Whether the groups that wait were seen to do so for ever, and nothing has changed since.
-    fn waits_in_vain(&self) -> bool {
+    /// Whether the groups that wait were found to do so forever, and nothing has changed since.
+    fn waits_forever(&self) -> bool {
         self.stall.proven && self.stall.effects == self.effects
     }
 
@@ -162,8 +162,8 @@ impl Machine {
         awaited
     }
 
-    /// A fingerprint of where the groups of those warps stand that wait for phases, and with what in their registers: of all warps if they
-    /// have met others meanwhile.
+    /// Hash of the pcs and registers of the groups of warps in which a group waits for a phase; of all warps if barriers have completed
+    /// meanwhile.
     fn waiters_hash(&self) -> u64 {
         let mut digest = Digest::default();
         let all = self.stall.barriers_then != self.stall.barriers_completed;
@@ -182,7 +182,7 @@ impl Machine {
     /// Draws whether the wait of some group times out now, and of which.
     fn time_out_waits(&mut self) {
         let random = &mut self.stall.timeout_random;
-        if random.draw(IMPATIENCE) != 0 {
+        if random.draw(TIMEOUT_ODDS) != 0 {
             return;
         }
         let slot = random.draw(self.blocks.len() as u64) as usize;
@@ -195,7 +195,7 @@ impl Machine {
         warp.groups.iter_mut().filter(|group| group.mask == mask).for_each(time_out);
     }
 
-    /// Tells every group that waits for a phase that it has not ended.
+    /// Fails the poll of every group that waits for a phase.
     fn time_out(&mut self) {
         for block in self.blocks.iter_mut().flatten() {
             if !block.warps.iter().any(|warp| warp.groups.iter().any(waits_for_phase)) {
@@ -239,7 +239,7 @@ impl Machine {
         }
     }
 
-    /// Ends a copy for all its lanes, after those that it ends behind. True if the observer asks for a pause.
+    /// Ends a copy for all its lanes, after those that must end before it. True if the observer asks for a pause.
     fn end_copy(&mut self, copy: &AsyncCopy, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
         if let CopyKind::Arrival = copy.work {
@@ -333,7 +333,7 @@ fn waits_for_phase(group: &LaneGroup) -> bool {
     matches!(group.state, GroupState::AtMbarrier { .. })
 }
 
-/// Tells a group that the phase for which it waits has not ended.
+/// Fails the poll of a group that waits for a phase.
 fn time_out(group: &mut LaneGroup) {
     assert!(waits_for_phase(group), "a wait times out that is none");
     group.state = GroupState::Ready;

@@ -53,11 +53,11 @@ pub struct UnfinishedBlock {
 pub struct UnfinishedWarp {
     /// The lanes that have not exited.
     pub live: LaneMask,
-    /// Where they stand.
+    /// Its groups, with their pcs.
     pub groups: Vec<UnfinishedGroup>,
 }
 
-/// Lanes that stand together, and what they wait for.
+/// Lanes at one pc, and what they wait for.
 #[derive(Clone, Copy, Debug)]
 pub struct UnfinishedGroup {
     /// The lanes.
@@ -65,7 +65,7 @@ pub struct UnfinishedGroup {
     /// The instruction that they execute next.
     pub pc: Pc,
     /// The instruction at which they wait.
-    pub stands_at: Pc,
+    pub current_pc: Pc,
     /// What they wait for.
     pub state: GroupState,
     /// Whether the instruction at which they wait names its lanes by a mask.
@@ -85,7 +85,7 @@ impl Machine {
         LaunchStart { prepared: Arc::clone(&self.prepared), undefined: self.device.undefined().collect() }
     }
 
-    /// The launch as it stands, for observers that have followed it to here.
+    /// The present state of the launch, for observers that have followed it to here.
     pub fn launch_end(&self) -> LaunchEnd {
         let program = self.program();
         let blocks = self.blocks.iter().zip(0..).filter_map(|(block, slot)| Some(block_left(program, block.as_deref()?, slot)));
@@ -100,9 +100,9 @@ impl Machine {
 
 fn block_left(program: &Program, block: &Block, slot: u32) -> UnfinishedBlock {
     let group = |group: &LaneGroup| {
-        let stands_at = group.stands_at();
-        let has_mask = program.code[stands_at.index()].op.has_member_mask();
-        UnfinishedGroup { lanes: group.mask, pc: group.pc, stands_at, state: group.state, has_mask }
+        let current_pc = group.current_pc();
+        let has_mask = program.code[current_pc.index()].op.has_member_mask();
+        UnfinishedGroup { lanes: group.mask, pc: group.pc, current_pc, state: group.state, has_mask }
     };
     let warps = block.warps.iter().map(|warp| UnfinishedWarp { live: warp.live, groups: warp.groups.iter().map(group).collect() });
     let id = BlockId { number: block.number, slot };

@@ -18,7 +18,7 @@ impl Machine {
         Footprint { global: self.device.touched_bytes(), blocks: self.block_bytes }
     }
 
-    /// Whether the state was found to be over the limit; the run cannot go on.
+    /// Whether the state was found to be over the limit; the run cannot continue.
     pub(in crate::machine) fn is_over_limit(&self) -> bool {
         self.footprint_check.is_over
     }

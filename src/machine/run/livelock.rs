@@ -1,16 +1,15 @@
-//! Threads that spin for ever.
+//! Threads that spin forever.
 //!
-//! While nobody changes anything that others can notice, and no copy is in flight that will, what a warp does follows from its own state
-//! alone. So if every warp that can run has meanwhile come back to a state in which it was before, all of them go round for ever: nothing
-//! is left that could change what they wait for. Barriers do not hold that up: they hand nothing over but that others have come, so a
-//! warp that goes round over a barrier goes on like that, or stays there. A barrier with a reduction hands over a value, and counts as a
-//! change.
+//! While no externally visible effect occurs, and no copy is in flight that will have one, what a warp does follows from its own state
+//! alone. So if every warp that can run has meanwhile returned to an earlier state, all of them are in a livelock. Barriers do not prevent
+//! that: they pass on nothing but the arrivals themselves, so a warp that loops over a barrier continues to loop, or waits there. A barrier
+//! with a reduction passes on a value, and counts as a change.
 //!
-//! What clocks say is no part of such a state. Of a program that reads them it is said only after the clocks have leapt ahead
-//! ([`ClockJump`](crate::machine::state::clocks::ClockJump)), so that a warp that waits for some time to pass has gone on.
+//! Clock values are not part of such a state. For a program that reads clocks a livelock is reported only after the clocks have jumped
+//! ahead ([`ClockJump`](crate::machine::state::clocks::ClockJump)), so that a warp that waits for some time to pass has continued.
 //!
-//! States are compared by their digests, at the beginning of turns. That is done in windows of time ever further apart, which long
-//! computations hardly notice; who spins is found out by the time that he has spun twice as long again.
+//! States are compared by their digests, at the beginning of scheduling turns, in windows that grow with time, so that the cost for long
+//! computations is small: detection is delayed by at most a factor of two.
 
 use std::hash::Hasher;
 
@@ -24,18 +23,18 @@ use crate::machine::state::warp::{GroupState, LaneGroup, Warp};
 pub const CLUSTER: u32 = u32::MAX;
 
 impl Machine {
-    /// Whether all threads that can run were seen to spin for ever, and nobody has changed anything since.
+    /// Whether all threads that can run were found to spin forever, and nothing has changed since.
     pub(in crate::machine) fn is_livelocked(&self) -> bool {
         self.livelock.proven && self.livelock.effects == self.effects
     }
 
-    /// Somebody from outside has changed a register or memory, which may set threads going that nothing else would.
+    /// The user changed a register or memory; restarts livelock detection.
     pub fn restart_detection(&mut self) {
         self.effects = self.effects.wrapping_add(1);
     }
 
-    /// The current warp begins its turn: whether all threads that can run are now known to spin for ever.
-    pub(in crate::machine) fn spins_for_ever(&mut self) -> bool {
+    /// The current warp begins its scheduling turn: whether all threads that can run are now known to spin forever.
+    pub(in crate::machine) fn detects_livelock(&mut self) -> bool {
         if self.effects != self.livelock.effects {
             self.livelock = Livelock::no_progress_since(self.tick, self.effects);
             self.leap.rest();
@@ -83,7 +82,7 @@ impl Machine {
             .all(|(place, _)| self.livelock.seen.get(&place).is_some_and(|seen| seen.returned))
     }
 
-    /// Whether a warp does anything before others set it going, or others that run come to where it waits for them.
+    /// Whether a warp makes progress before others wake it, or others that run arrive where it waits for them.
     fn moves(&self, slot: usize, warp: &Warp) -> bool {
         let arrived = &self.livelock.arrived;
         let is_met = |group: &LaneGroup| match group.state {

@@ -1,4 +1,4 @@
-//! Many instructions: whose turn it is, what happens when all wait, and machines as snapshots.
+//! Many instructions: which warp runs next, what happens when all wait, and machines as snapshots.
 
 pub(super) mod cluster;
 pub(super) mod completion;

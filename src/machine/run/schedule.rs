@@ -1,9 +1,9 @@
 //! Which warp runs next.
 //!
-//! A warp keeps its turn until it waits, exits or has had [`WARP_TURN`] ticks; then the next warp of its block that can run has its
-//! turn, and after [`BLOCK_TURN`] ticks, or when nobody of the block can run, the next block. So nobody starves, and a block's
-//! memory stays warm. Blocks start in order, when the scheduler first comes to their slot. All of this is a function of the machine's
-//! state: how a run is sliced by budgets leaves no trace.
+//! A warp keeps its scheduling turn until it waits, exits or has run for [`WARP_TURN`] ticks; then the next warp of its block that can run
+//! has its turn, and after [`BLOCK_TURN`] ticks, or when no warp of the block can run, the next block. So no warp starves, and a block's
+//! memory stays in the cache. Blocks start in order, when the scheduler first reaches their slot. All of this is a function of the
+//! machine's state: results do not depend on the budget sizes.
 
 use crate::machine::state::cursor::Cursor;
 use triomphe::Arc;
@@ -32,8 +32,8 @@ const WARP_TURN: u32 = 1 << 10;
 const BLOCK_TURN: u32 = 1 << 15;
 
 impl Machine {
-    /// Runs for at most `budget` ticks and says why it stopped. After [`Step::Budget`] calling it again goes on; after any other
-    /// answer it returns the same again.
+    /// Runs for at most `budget` ticks and says why it stopped. After [`Step::Budget`] another call continues; after any other answer it
+    /// returns the same again.
     pub fn run(&mut self, budget: u64, observer: &mut dyn Observer) -> Step {
         if self.is_livelocked() {
             return Step::Livelocked(Box::new(deadlock::explain(self)));
@@ -68,7 +68,7 @@ impl Machine {
         }
     }
 
-    /// Gives a warp its turn. True if the observer asks for a pause; an error is why nobody can have one.
+    /// Gives a warp its turn. True if the observer asks for a pause; an error is why no warp can have one.
     fn next_turn(&mut self, observer: &mut dyn Observer) -> Result<bool, Step> {
         let mut paused = self.between_turns(observer).map_err(Step::Trapped)?;
         while !self.select() {
@@ -82,7 +82,7 @@ impl Machine {
         if self.exceeds_limit() {
             return Err(Step::OverLimit(self.footprint()));
         }
-        if self.spins_for_ever() {
+        if self.detects_livelock() {
             return Err(Step::Livelocked(Box::new(deadlock::explain(self))));
         }
         Ok(paused)
@@ -144,14 +144,14 @@ impl Machine {
         self.tick += u64::from(used);
         self.cursor.warp_left -= used;
         self.cursor.block_left = self.cursor.block_left.saturating_sub(used);
-        assert!(self.tick > last.tick || used == 0, "time stands still");
+        assert!(self.tick > last.tick || used == 0, "time does not advance");
         self.effects = self.effects.wrapping_add(effects);
         paused |= self.take_up(pause, last, observer)?;
         paused |= self.wake_at_mbarriers(&ended, observer);
         Ok(paused)
     }
 
-    /// Does what the current warp paused for, behind its instruction at `last`. True if the observer asks for a pause.
+    /// Handles the pause reason after the instruction at `last`. True if the observer asks for a pause.
     fn take_up(&mut self, pause: Pause, last: Place, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let Cursor { slot, warp, .. } = self.cursor;
         self.note_reconvergence(&pause, last.pc);
@@ -204,7 +204,7 @@ impl Machine {
         }
     }
 
-    /// Makes it the turn of warp `warp` of block `block`, a whole turn from now on, whoever had it before: an order that the hardware
+    /// Gives warp `warp` of block `block` a whole scheduling turn, now, in place of the warp that has the turn: an order that the hardware
     /// could choose as well. False, and nothing changes, if that warp cannot run now or has the turn anyway.
     pub fn give_turn(&mut self, block: [u32; 3], warp: u32) -> bool {
         let warp = warp as usize;
@@ -232,9 +232,9 @@ impl Machine {
         self.cursor.warp_left = 0;
     }
 
-    /// Brings the machine to where the next instruction is issued: a turn is given, a block started if it is one's first, and groups
-    /// that stand together meet. Doing it or not makes no difference to the run, but only machines that have settled compare as equal
-    /// at a tick. True if the observer asks for a pause.
+    /// Brings the machine to where the next instruction is issued: a turn is given, a block started if it is one's first, and groups at one
+    /// pc reconverge. This makes no difference to the run, but only machines in this canonical state compare as equal at a tick. True if
+    /// the observer asks for a pause.
     pub fn canonicalize(&mut self, observer: &mut dyn Observer) -> bool {
         let mut paused = match self.run(0, observer) {
             Step::Budget => false,
@@ -364,7 +364,7 @@ impl Machine {
     }
 }
 
-/// Tells of the barriers of the block `by` that the instruction at `place` released.
+/// Reports the barriers of the block `by` that the instruction at `place` released.
 fn report_released(released: &[Released], by: BlockId, place: Place, observer: &mut dyn Observer) -> bool {
     let mut paused = false;
     for Released { id, arrived } in released {

@@ -12,9 +12,9 @@ use crate::machine::state::place::Tick;
 use crate::machine::state::warp::Warp;
 
 impl Machine {
-    /// Whether warp `warp` of block `block` issued nothing between `self` and the later snapshot `later` of the same launch. False
-    /// where that cannot be told.
-    pub fn warp_stood_still(&self, later: &Machine, block: [u32; 3], warp: u32) -> bool {
+    /// Whether warp `warp` of block `block` issued nothing between `self` and the later snapshot `later` of the same launch. False where
+    /// that cannot be decided.
+    pub fn is_warp_unchanged(&self, later: &Machine, block: [u32; 3], warp: u32) -> bool {
         assert!(self.start() == later.start() && self.tick() <= later.tick(), "snapshots in another order");
         match (self.resident(block), later.resident(block)) {
             (Some(earlier), Some(later)) => {
@@ -26,12 +26,12 @@ impl Machine {
         }
     }
 
-    /// Whether nobody wrote to `bytes` bytes at `address` of `space` between `self` and the later snapshot `later` of the same launch;
-    /// shared memory is that of `block`, local memory that of all lanes of its warp `warp`. False where that cannot be told.
-    pub fn memory_stood_still(&self, later: &Machine, space: Space, (block, warp): ([u32; 3], u32), address: u64, bytes: u64) -> bool {
+    /// Whether no write touched `bytes` bytes at `address` of `space` between `self` and the later snapshot `later` of the same launch;
+    /// shared memory is that of `block`, local memory that of all lanes of its warp `warp`. False where that cannot be decided.
+    pub fn is_memory_unchanged(&self, later: &Machine, space: Space, (block, warp): ([u32; 3], u32), address: u64, bytes: u64) -> bool {
         match space {
             Space::Const | Space::Param => true,
-            Space::Local | Space::ParamFunc => self.warp_stood_still(later, block, warp),
+            Space::Local | Space::ParamFunc => self.is_warp_unchanged(later, block, warp),
             Space::Shared | Space::SharedCluster => match (self.resident(block), later.resident(block)) {
                 (Some(earlier), Some(later)) => {
                     Arc::ptr_eq(earlier, later) || earlier.shared.pages.shares(&later.shared.pages, address, bytes)

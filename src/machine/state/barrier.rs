@@ -11,7 +11,7 @@ pub const BARRIERS: usize = 16;
 /// One barrier in its present phase.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub struct Barrier {
-    /// Lanes that have arrived, by warp; empty in a phase nobody has arrived in.
+    /// Lanes that have arrived, by warp; empty in a phase without arrivals.
     pub arrived: Vec<LaneMask>,
     /// Threads counted as arrived.
     pub count: u32,
@@ -35,8 +35,8 @@ pub struct Ballot {
 }
 
 impl Barrier {
-    /// Takes down how many threads an arrival wants, every thread if it names no number. Where those of a phase disagree, which is a
-    /// mistake whose outcome is open, the greatest number counts: then it does not depend on who comes last.
+    /// Records how many threads an arrival wants, every thread if it names no number. Where those of a phase disagree, which is undefined
+    /// behaviour, the greatest number counts: then it does not depend on the order of arrivals.
     pub fn want(&mut self, wanted: Option<u32>) {
         assert!(wanted != Some(0), "a barrier of no thread");
         self.wanted = if self.arrived.is_empty() { wanted } else { self.wanted.zip(wanted).map(|(one, other)| one.max(other)) };
@@ -86,7 +86,7 @@ impl Barrier {
 
     /// Ends the phase and returns what was reduced.
     pub fn complete(&mut self) -> Ballot {
-        assert!(self.arrived.is_empty(), "a phase ends with lanes that have not been set going");
+        assert!(self.arrived.is_empty(), "a phase ends with lanes that have not been woken");
         assert!(self.count > 0, "a phase ends at which no thread has arrived");
         assert!(self.wanted.is_none_or(|wanted| self.count >= wanted), "a phase ends before its threads have arrived");
         let ballot = Ballot { votes: self.votes, voters: self.voters };
@@ -104,7 +104,7 @@ fn contribution(arrived: LaneMask, live: LaneMask) -> u32 {
 /// A block's part of the barrier of its cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub struct ClusterBarrier {
-    /// Lanes that have arrived in the present phase, by warp; empty if nobody has.
+    /// Lanes that have arrived in the present phase, by warp; empty without arrivals.
     pub arrived: Vec<LaneMask>,
     /// Phases completed.
     pub phase: u64,

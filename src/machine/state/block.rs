@@ -75,7 +75,7 @@ impl Block {
         self.warps.iter().all(|warp| warp.groups.is_empty())
     }
 
-    /// Counts the lanes of a group at barrier `id` and releases everybody if that completes it: then it says who had arrived.
+    /// Counts the lanes of a group at barrier `id` and, if that completes it, releases all of them and returns the arrivals.
     pub fn arrive(
         &mut self,
         program: &Program,
@@ -117,7 +117,7 @@ impl Block {
                 groups.iter_mut().filter(|group| waits(group.state)).for_each(|group| group.state = GroupState::Ready);
             }
         }
-        debug_assert!(!self.warps.iter().any(|warp| warp.groups.iter().any(|group| waits(group.state))), "a group is not set going");
+        debug_assert!(!self.warps.iter().any(|warp| warp.groups.iter().any(|group| waits(group.state))), "a group is not woken");
     }
 
     fn release(&mut self, program: &Program, id: usize) -> Option<Released> {
@@ -149,7 +149,7 @@ impl Block {
     }
 }
 
-/// Sets the groups of `warp` that wait at barrier `id` going, with the result of the reduction they asked for.
+/// Wakes the groups of `warp` that wait at barrier `id`, with the result of the reduction they asked for.
 fn release_warp(program: &Program, warp: &mut Warp, id: usize, ballot: Ballot) {
     for group in &mut warp.groups {
         let GroupState::AtBarrier { id: at, pc } = group.state else { continue };

@@ -1,7 +1,7 @@
 //! Registers that say what time it is, and what is worked out from them.
 //!
-//! A thread that waits with a limit or a back-off reads a clock in every turn of its loop, so no two of its states are the same. To find
-//! out whether it goes round for ever, states are compared without such registers; what the time decides is found out by letting it pass
+//! A thread that waits with a limit or a back-off reads a clock in every iteration of its loop, so no two of its states are the same. To
+//! detect that it loops forever, states are compared without such registers; what depends on the time is decided by letting it pass
 //! ([`ClockJump`]): a loop that ends after some time ends then.
 
 use std::hash::{Hash, Hasher};
@@ -13,7 +13,7 @@ use crate::machine::state::warp::{Warp, frames};
 use crate::program::operands::{RegisterOperand, Use, call_results, registers_of};
 use crate::program::{ControlOp, Inst, MoveOp, Op, Pc, Program};
 
-/// The first leap, and the one behind the last, as powers of two: from a thousand ticks to a quarter of an hour of nanoseconds.
+/// The first jump, and the one after the last, as powers of two: from a thousand ticks to a quarter of an hour of nanoseconds.
 const LEAPS: Range<u32> = 10..41;
 
 /// How many times longer a leap is than the one before, as a power of two.
@@ -92,7 +92,7 @@ impl Clocks {
         for group in &warp.groups {
             let calls = frames(&group.stack).map(|call| (call.pc, call.caller));
             for (pc, frame) in [(group.pc, group.frame)].into_iter().chain(calls) {
-                self.of(pc).iter().for_each(|register| registers.forget(frame, *register));
+                self.of(pc).iter().for_each(|register| registers.clear_slots(frame, *register));
             }
         }
         registers.hash(state);

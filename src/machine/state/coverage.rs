@@ -1,8 +1,8 @@
-//! What a debugger wants to know of the past without going there: how often each instruction has run, and which way its lanes went.
+//! What a debugger shows of the past without a replay: how often each instruction has run, and which way its lanes went.
 //!
-//! Only launches that ask for it ([`Instrumentation`](crate::machine::Instrumentation)) keep it. It belongs to the state of the
-//! machine, so a snapshot restores the counts of its tick. Running adds where stretches of code begin and end (`exec::coverage_counter`);
-//! what each instruction comes to is summed up when somebody asks.
+//! Only launches that ask for it ([`Instrumentation`](crate::machine::Instrumentation)) keep it. It belongs to the state of the machine, so
+//! a snapshot restores the counts of its tick. Running adds where straight-line runs begin and end (`exec::coverage_counter`); the count of
+//! each instruction is summed up on demand.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use crate::program::{ControlOp, Op, Pc, Program, SyncOp};
 pub struct Coverage {
     /// Lanes that execute an instruction, less those that execute the one before it; modulo 2^64.
     steps: Vec<u64>,
-    /// Lanes that came to an instruction and for which its guard did not hold.
-    refused: Vec<u64>,
+    /// Lanes that reached an instruction and for which its guard did not hold.
+    predicated_off: Vec<u64>,
     /// Lanes that went from a `brx.idx` to one of its targets.
     indexed: BTreeMap<(Pc, Pc), u64>,
 }
@@ -25,7 +25,7 @@ pub struct Coverage {
 impl Coverage {
     /// Nothing of a program of `instructions` instructions has run.
     pub(in crate::machine) fn new(instructions: usize) -> Self {
-        Self { steps: vec![0; instructions + 1], refused: vec![0; instructions], indexed: BTreeMap::new() }
+        Self { steps: vec![0; instructions + 1], predicated_off: vec![0; instructions], indexed: BTreeMap::new() }
     }
 
     /// The sums.
@@ -41,7 +41,7 @@ impl Coverage {
     /// `lanes` have executed the instructions from `start` to before `end`.
     #[inline]
     pub(in crate::machine) fn add(&mut self, start: Pc, end: Pc, lanes: LaneMask) {
-        debug_assert!(start < end && end.index() < self.steps.len(), "a stretch that is none of the program");
+        debug_assert!(start < end && end.index() < self.steps.len(), "a range outside the program");
         let lanes = u64::from(lanes.count());
         if let Some(step) = self.steps.get_mut(start.index()) {
             *step = step.wrapping_add(lanes);
@@ -53,7 +53,7 @@ impl Coverage {
 
     /// The guard of the instruction at `pc` did not hold for `lanes`.
     pub(in crate::machine) fn add_predicated_off(&mut self, pc: Pc, lanes: LaneMask) {
-        self.refused[pc.index()] += u64::from(lanes.count());
+        self.predicated_off[pc.index()] += u64::from(lanes.count());
     }
 
     /// `lanes` went from the `brx.idx` at `from` to `to`.
@@ -63,7 +63,7 @@ impl Coverage {
 
     /// Bytes it takes.
     pub(in crate::machine) fn bytes(&self) -> u64 {
-        (size_of_val(&*self.steps) + size_of_val(&*self.refused) + self.indexed.len() * size_of::<((Pc, Pc), u64)>()) as u64
+        (size_of_val(&*self.steps) + size_of_val(&*self.predicated_off) + self.indexed.len() * size_of::<((Pc, Pc), u64)>()) as u64
     }
 }
 
@@ -75,18 +75,18 @@ pub struct Tally<'a> {
 }
 
 impl Tally<'_> {
-    /// Lanes that came to the instruction at `pc` and went on, whether its guard held for them or not.
+    /// Lanes that reached the instruction at `pc` and continued, whether its guard held for them or not.
     pub fn lanes(&self, pc: Pc) -> u64 {
         self.lanes[pc.index()]
     }
 
     /// Lanes that went from the instruction `from`, the last of its basic block, straight to `to`.
     pub fn went(&self, program: &Program, from: Pc, to: Pc) -> u64 {
-        let (inst, refused) = (&program.code[from.index()], self.coverage.refused[from.index()]);
-        let passed = if to.0 == from.0 + 1 { refused } else { 0 };
+        let (inst, predicated_off) = (&program.code[from.index()], self.coverage.predicated_off[from.index()]);
+        let passed = if to.0 == from.0 + 1 { predicated_off } else { 0 };
         let Op::Control(op) = inst.op else { return self.lanes(from) };
         match op {
-            ControlOp::Branch { target, .. } => passed + if target == to { self.lanes(from).saturating_sub(refused) } else { 0 },
+            ControlOp::Branch { target, .. } => passed + if target == to { self.lanes(from).saturating_sub(predicated_off) } else { 0 },
             ControlOp::BranchIndexed { .. } => passed + self.coverage.indexed.get(&(from, to)).copied().unwrap_or(0),
             ControlOp::Return { .. } | ControlOp::Exit | ControlOp::Trap => passed,
             ControlOp::Call { .. } | ControlOp::SystemCall { .. } | ControlOp::Breakpoint => self.lanes(from),

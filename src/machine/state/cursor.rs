@@ -1,8 +1,8 @@
-//! Where the scheduler stands.
+//! The position of the scheduler.
 
 use crate::machine::state::random::Random;
 
-/// Where the scheduler stands.
+/// The position of the scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cursor {
     /// Slot of the block whose turn it is.

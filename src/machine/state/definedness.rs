@@ -17,12 +17,12 @@ use crate::program::{Bank, Pc};
 pub struct Definedness {
     /// By bank and slot. Short ones lie in place, for a grid may start very many warps.
     banks: [SmallVec<[LaneMask; 16]>; 3],
-    /// Stretches of the kernel's code that need no marking again, each in the place that its start falls into.
-    marked: [Option<CodeRange>; STRETCHES],
+    /// Ranges of the kernel's code that need no marking again, each in the place that its start falls into.
+    marked: [Option<CodeRange>; RANGES],
 }
 
-/// Stretches remembered.
-const STRETCHES: usize = 16;
+/// Ranges remembered.
+const RANGES: usize = 16;
 
 /// Code from `start` to before `end`, whose registers are marked for `lanes`.
 #[derive(Clone, Copy, Debug)]
@@ -49,11 +49,11 @@ impl Definedness {
 
     /// `lanes` have executed the instructions from `start` to before `end` in the frame at `frame`.
     #[inline]
-    pub(in crate::machine) fn mark_stretch(&mut self, writes: &Writes, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
-        debug_assert!(start <= end, "a stretch ends before it starts");
+    pub(in crate::machine) fn mark_range(&mut self, writes: &Writes, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
+        debug_assert!(start <= end, "a range ends before it starts");
         // What the kernel itself has written stays written; what a function has, until it is called again.
         if frame.is_first() {
-            match &mut self.marked[start.index() % STRETCHES] {
+            match &mut self.marked[start.index() % RANGES] {
                 Some(known) if known.start == start && known.end >= end && known.lanes.contains_all(lanes) => return,
                 // Other lanes come the same way, as in a loop that they leave one after the other.
                 Some(known) if known.start == start && known.end == end => known.lanes |= lanes,
@@ -66,7 +66,7 @@ impl Definedness {
     /// Makes room for a frame from `base` to `end`, in which `lanes` have written nothing.
     pub(in crate::machine) fn enter(&mut self, base: FrameBase, end: FrameBase, lanes: LaneMask) {
         if base.is_first() {
-            self.marked = [None; STRETCHES];
+            self.marked = [None; RANGES];
         }
         for bank in [Bank::B32, Bank::B64, Bank::Pred] {
             let masks = &mut self.banks[bank as usize];

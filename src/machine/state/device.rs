@@ -89,7 +89,7 @@ impl Device {
         self.allocate_padded(name, bytes, 0, fill)
     }
 
-    /// Like [`Self::allocate`], with `padding` bytes behind the buffer that only accesses of at least four bytes may touch.
+    /// Like [`Self::allocate`], with `padding` bytes after the buffer that only accesses of at least four bytes may touch.
     ///
     /// # Errors
     /// If the address space has no room left.
@@ -141,7 +141,7 @@ impl Device {
         Ok(())
     }
 
-    /// The addresses that held nothing before somebody wrote there: buffers made without contents, in order, and what `malloc` gives.
+    /// The addresses without contents before the first write: buffers made without contents, in order, and what `malloc` gives.
     pub fn undefined(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         let heap = map::map(self.program.address_bits).heap;
         std::iter::once(heap..heap + map::HEAP_WINDOW).chain(self.undefined.iter().cloned())

@@ -1,4 +1,4 @@
-//! Looking at a machine that stands still, and changing what it holds: what a debugger asks for, apart from running.
+//! Reading and changing the state of a stopped machine: what a debugger asks for, apart from running.
 //!
 //! Every answer is about the state before the next tick. Writing follows copy on write like everything else, so a snapshot taken
 //! before keeps the old values.
@@ -128,7 +128,7 @@ impl Machine {
         }
     }
 
-    /// Lanes of a warp that stand for threads of the block; the last warp may have fewer than 32.
+    /// Lanes of a warp that are threads of the block; the last warp may have fewer than 32.
     pub fn lanes_of_warp(&self, warp: u32) -> LaneMask {
         let threads: u32 = self.config().block.iter().product();
         LaneMask::lowest(threads.saturating_sub(warp.saturating_mul(32)))

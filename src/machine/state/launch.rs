@@ -15,18 +15,18 @@ pub enum Schedule {
     Random,
 }
 
-/// Which lanes of a warp run when they stand at different places.
+/// Which lanes of a warp run when their pcs differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub enum DivergencePolicy {
-    /// Threads are scheduled independently (sm_70 and later): every group of lanes gets its turn, and lanes that come to the same place
-    /// go on together wherever that is. Who waits for another lane of the warp keeps nobody from running.
+    /// Threads are scheduled independently (sm_70 and later): every group of lanes gets its turn, and lanes reconverge wherever they reach
+    /// the same pc. A waiting lane does not block its warp.
     #[default]
     Independent,
-    /// The warp has a stack (sm_60 and earlier): of the sides of a branch one runs to where the sides meet, then the next, and then all
-    /// together. They meet where ptxas notes it for those machines (`cfg::reconvergences`). The side that falls through runs first, but for
-    /// sides that only end. A side that waits keeps the other sides waiting, so
-    /// that lanes which wait for other lanes of their warp hang. Lanes that come to a barrier arrive for themselves, not for all of
-    /// their warp as those machines have it: a barrier that only some lanes come to is a deadlock, and not passed in silence.
+    /// The warp has a stack (sm_60 and earlier): one side of a branch runs to the reconvergence point, then the next side, and then all
+    /// lanes together. Reconvergence points are where ptxas notes them for those machines (`cfg::reconvergences`). The side that falls
+    /// through runs first, except for sides that only end. A side that waits keeps the other sides waiting, so lanes that wait for other
+    /// lanes of their warp hang. Lanes arrive at a barrier for themselves, not for all of their warp as on those machines: a barrier that
+    /// only some lanes reach is reported as a deadlock.
     Stack,
 }
 
@@ -37,7 +37,7 @@ impl DivergencePolicy {
     }
 }
 
-/// What a launch keeps account of, beside what it does.
+/// What a launch counts, in addition to running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Instrumentation {
     /// Nothing: that is fastest.
@@ -74,11 +74,11 @@ pub struct LaunchConfig {
     pub schedule: Schedule,
     /// Seed of everything that is random.
     pub seed: u64,
-    /// Which lanes of a warp run when they stand at different places.
+    /// Which lanes of a warp run when their pcs differ.
     pub divergence: DivergencePolicy,
-    /// The tick of its first instruction: later launches of a case go on counting where the one before ended.
+    /// The tick of its first instruction: later launches of a case continue to count where the one before ended.
     pub start: Tick,
-    /// What it keeps account of.
+    /// What it counts.
     pub instrumentation: Instrumentation,
     /// Textures, samplers and surfaces, in order of handle.
     pub images: Vec<Image>,

@@ -42,7 +42,7 @@ pub(in crate::machine) struct Seen {
 }
 
 impl Livelock {
-    /// Something that others can notice changed `now` for the last time.
+    /// The last externally visible effect was at `now`.
     pub fn no_progress_since(now: Tick, effects: u64) -> Self {
         Self { effects, since: now, opens: now + QUIET, turns: TURNS, seen: BTreeMap::new(), arrived: BTreeSet::new(), proven: false }
     }

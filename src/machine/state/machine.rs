@@ -28,15 +28,15 @@ pub struct Machine {
     pub(crate) blocks: Vec<Option<triomphe::Arc<Block>>>,
     /// Blocks started so far.
     pub(crate) started: u64,
-    /// Where the scheduler stands.
+    /// The position of the scheduler.
     pub(crate) cursor: Cursor,
     /// Asynchronous operations in flight.
     pub(crate) in_flight: InFlight,
     pub(in crate::machine) tick: Tick,
     pub(in crate::machine) thread_instructions: u64,
-    /// What threads did that others could notice, counted.
+    /// Number of externally visible effects of threads.
     pub(in crate::machine) effects: u64,
-    /// Who waited for phases, and how it stood, when nobody could run last.
+    /// The groups that waited for phases, and their state, when no warp was ready last.
     pub(in crate::machine) stall: StallState,
     /// When what is in flight ends.
     pub(in crate::machine) completion: Box<dyn CompletionPolicy>,
@@ -89,7 +89,7 @@ impl Machine {
         &self.device.program
     }
 
-    /// The places where lanes meet that the branch at `pc` parts, the outermost first. None where warps have no stack.
+    /// The reconvergence points of the lanes that the branch at `pc` parts, the outermost first. None where warps have no stack.
     pub fn reconvergences_noted_at(&self, pc: crate::program::Pc) -> &[crate::program::Pc] {
         self.prepared.reconvergences.get(pc.index()).map_or(&[], |places| places)
     }

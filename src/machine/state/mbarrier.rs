@@ -1,9 +1,9 @@
 //! Barrier objects in shared memory (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
 //!
-//! A phase ends when as many threads have arrived as the object was made for and as many bytes have come as were expected; the next
-//! one begins at once. All that the instructions see of it fits into the eight bytes of the object ([`Mbarrier::word`]): the bytes
-//! in memory are that word, and an object whose bytes read otherwise was overwritten. What a person wants to know beside it (who has
-//! arrived, when phases ended) is kept here and nowhere in memory.
+//! A phase ends when as many threads have arrived as the object was made for and as many bytes have come as were expected; the next one
+//! begins at once. All that the instructions see of it fits into the eight bytes of the object ([`Mbarrier::word`]): the bytes in memory
+//! are that word, and an object whose bytes read otherwise was overwritten. What only a debugger shows (which threads arrived, when phases
+//! ended) is kept here and nowhere in memory.
 
 use std::hash::{Hash, Hasher};
 
@@ -23,20 +23,20 @@ const NAMED: usize = 4;
 /// Phases remembered.
 const PHASES: usize = 16;
 
-/// What somebody did to a barrier object.
+/// An operation on a barrier object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Contribution {
-    /// Arrived so many times.
+    /// Arrived, with this count.
     Arrived(u32),
-    /// Arrived so many times, and will not do so in later phases.
+    /// Arrived, with this count, and does not arrive in later phases.
     Dropped(u32),
-    /// Expects so many more bytes.
+    /// Expects this many more bytes.
     Expected(u32),
-    /// Brought so many bytes.
+    /// Brought this many bytes.
     Brought(u32),
 }
 
-/// Who did something to a barrier object, where and when. Of a copy it is who issued it.
+/// An operation on a barrier object, with its thread, place and time. For a copy it is the thread that issued it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// What.
@@ -96,7 +96,7 @@ pub struct Mbarrier {
     pub bytes: i32,
     /// Phases that have ended.
     pub phase: u64,
-    /// Who made it.
+    /// The place of its `mbarrier.init`.
     pub made: Place,
     /// What happened in the present phase, the latest of it.
     pub arrivals: Vec<Arrival>,

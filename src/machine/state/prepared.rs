@@ -34,9 +34,9 @@ pub struct PreparedLaunch {
     pub constants: Vec<Constants>,
     /// What `Program::specials` mean in this launch.
     pub specials: Vec<Fixed>,
-    /// How far along each pc is, for the choice among lane groups. Where the warps have stacks, 1 where lanes can meet and 0 elsewhere.
+    /// How far along each pc is, for the choice among lane groups. Where the warps have stacks, 1 at reconvergence points and 0 elsewhere.
     pub rank: Vec<u32>,
-    /// Where lanes that part at a branch meet again, by its pc, the outermost place first; only where the warps have stacks.
+    /// The reconvergence points of a branch, by its pc, the outermost first; only where the warps have stacks.
     pub(in crate::machine) reconvergences: Vec<Box<[Pc]>>,
     /// Bytes of a block's shared memory: reserved, static and dynamic.
     pub shared_bytes: u64,
@@ -118,7 +118,7 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// As the block of rank `rank` of its cluster sees them, in whose shared addresses the rank stands.
+    /// As the block of rank `rank` of its cluster sees them; its shared addresses contain the rank.
     fn new(program: &Program, rank: u32) -> Self {
         let mut narrow: Vec<_> = program.consts32.iter().map(|value| [*value; LANES]).collect();
         let mut wide: Vec<_> = program.consts64.iter().map(|value| [*value; LANES]).collect();
@@ -158,7 +158,7 @@ impl PreparedLaunch {
     }
 }
 
-/// For every pc, 1 if lanes that parted at a branch meet there.
+/// For every pc, 1 if it is the reconvergence point of a branch.
 fn reconvergence_points(reconvergences: &[Box<[Pc]>]) -> Vec<u32> {
     let mut places = vec![0; reconvergences.len()];
     reconvergences.iter().flatten().for_each(|pc| places[pc.index()] = 1);
@@ -189,22 +189,22 @@ fn check_kernel(program: &Program, config: &LaunchConfig) -> Result<(), LaunchEr
 }
 
 fn check_dimensions(config: &LaunchConfig, address_bits: u32) -> Result<(), LaunchError> {
-    let refuse = |what, value, limit: &str| Err(LaunchError::Dimension { what, value, limit: limit.to_string() });
+    let reject = |what, value, limit: &str| Err(LaunchError::Dimension { what, value, limit: limit.to_string() });
     let threads: u64 = config.block.iter().map(|extent| u64::from(*extent)).product();
     let [x, y, z] = config.block;
     if threads == 0 || x > 1024 || y > 1024 || z > 64 || threads > BLOCK_THREADS {
-        return refuse("block", config.block, "each extent is at least 1, x and y at most 1024, z at most 64, and 1024 threads in all");
+        return reject("block", config.block, "each extent is at least 1, x and y at most 1024, z at most 64, and 1024 threads in all");
     }
     let [x, y, z] = config.grid;
     if config.grid.contains(&0) || x > i32::MAX as u32 || y > 65_535 || z > 65_535 {
-        return refuse("grid", config.grid, "each extent is at least 1, x at most 2147483647, y and z at most 65535");
+        return reject("grid", config.grid, "each extent is at least 1, x at most 2147483647, y and z at most 65535");
     }
     if config.cluster.contains(&0) || (0..3).any(|axis| !config.grid[axis].is_multiple_of(config.cluster[axis].max(1))) {
-        return refuse("cluster", config.cluster, "each extent is at least 1 and divides the grid's");
+        return reject("cluster", config.cluster, "each extent is at least 1 and divides the grid's");
     }
     let limit = if address_bits == 32 { 8 } else { CLUSTER_BLOCKS };
     if config.cluster.iter().map(|extent| u64::from(*extent)).product::<u64>() > limit {
-        return refuse("cluster", config.cluster, &format!("at most {limit} blocks in all"));
+        return reject("cluster", config.cluster, &format!("at most {limit} blocks in all"));
     }
     Ok(())
 }

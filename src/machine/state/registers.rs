@@ -91,14 +91,14 @@ impl Registers {
 
     /// Remembers that `lanes` have executed the instructions from `start` to before `end` in the frame at `frame`.
     #[inline]
-    pub fn mark_stretch(&mut self, writes: &Writes, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
+    pub fn mark_range(&mut self, writes: &Writes, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
         if let Some(written) = &mut self.written {
-            written.mark_stretch(writes, (frame, lanes), start, end);
+            written.mark_range(writes, (frame, lanes), start, end);
         }
     }
 
     /// Puts 0 in a register of the frame at `frame`, in all lanes.
-    pub fn forget(&mut self, frame: FrameBase, register: RegisterOperand) {
+    pub fn clear_slots(&mut self, frame: FrameBase, register: RegisterOperand) {
         let first = (frame.slot(register.bank) + register.slot) as usize;
         let slots = first..first + register.width as usize;
         match register.bank {

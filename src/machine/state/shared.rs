@@ -106,7 +106,7 @@ impl Shared {
     /// Changes the barrier object at `address`, and its bytes with it.
     ///
     /// # Errors
-    /// If there is none, or `change` refuses.
+    /// If there is none, or `change` fails.
     pub fn change<T>(&mut self, address: u32, change: impl FnOnce(&mut Mbarrier) -> Result<T, Refused>) -> Result<T, Refused> {
         self.mbarrier(address)?;
         let Some(Slot::Live(barrier)) = self.barriers_mut().get_mut(&address) else { return Err(Refused::Uninitialized) };

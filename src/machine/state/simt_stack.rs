@@ -1,11 +1,11 @@
 //! The stack of a warp whose lanes are not scheduled independently ([`DivergencePolicy::Stack`](crate::machine::DivergencePolicy)).
 //!
-//! Two things are pushed on it. A reconvergence point, for lanes that diverge: where a branch splits them, each point of
-//! `cfg::reconvergences` that is not on the stack yet; the instruction after a call, or after one that only some lanes wait at. And a
-//! side of a branch that runs later. One side runs at once: the one that falls through, then those that jump, the lowest lane first;
-//! a side that stands where it only ends runs before them all. When it comes to a meeting place that is noted for it, it waits there,
-//! and leaves what was put on the stack after that place. Then the top is taken off: a side goes on; lanes that have a meeting place
-//! in common go on from there together. So a side that waits keeps the others waiting, whatever it waits for.
+//! It has two kinds of entries. A reconvergence point is noted for the lanes that part: where a branch parts them, every point that is
+//! noted there (`cfg::reconvergences`) and is not on the stack yet; the instruction after a call, or after one that only some lanes wait
+//! at. The other kind is a side of a branch that runs later. One side runs at once: the one that falls through, then those that jump, the
+//! lowest lane first; a side that only ends runs before them all. When a side reaches a reconvergence point that is noted for it, it waits
+//! there, and leaves the entries above that point. Then the top is popped: a side continues; lanes that share a reconvergence point
+//! continue from there together. So a side that waits keeps the others waiting, whatever it waits for.
 
 use smallvec::SmallVec;
 
@@ -28,22 +28,22 @@ struct Entry {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum DeferredPath {
-    /// They go on from here, with so many calls in progress, once all have come.
+    /// They continue from here, with `depth` calls in progress, once all have arrived.
     Reconvergence { at: Pc, depth: u32 },
-    /// They run when what is above has come to its end.
+    /// They run when the entries above are popped.
     Side,
 }
 
 impl Entry {
-    /// Whether this is where the group comes to wait.
-    fn is_met_by(&self, group: &LaneGroup) -> bool {
+    /// Whether this is where the group arrives to wait.
+    fn is_reached_by(&self, group: &LaneGroup) -> bool {
         let here = DeferredPath::Reconvergence { at: group.pc, depth: depth(&group.stack) };
         self.lanes.meets(group.mask) && self.what == here
     }
 }
 
 impl SimtStack {
-    /// The rank at which a group with `depth` calls in progress, which runs, may have come to a meeting place.
+    /// The rank at which a running group with `depth` calls in progress may have reached a reconvergence point.
     pub fn limit(&self, depth: u32, rank: &[u32]) -> u32 {
         let innermost = self.entries.iter().rev().find_map(|entry| match entry.what {
             DeferredPath::Reconvergence { at, depth: of } if of == depth => Some(at),
@@ -52,9 +52,9 @@ impl SimtStack {
         innermost.map_or(u32::MAX, |at| rank[at.index()])
     }
 
-    /// Notes a meeting place for `lanes`.
+    /// Notes a reconvergence point for `lanes`.
     fn note(&mut self, lanes: LaneMask, at: Pc, depth: u32) {
-        assert!(!lanes.is_empty(), "a meeting place for no lane");
+        assert!(!lanes.is_empty(), "a reconvergence point for no lane");
         self.entries.push(Entry { lanes, what: DeferredPath::Reconvergence { at, depth } });
     }
 
@@ -68,14 +68,14 @@ impl SimtStack {
         }
     }
 
-    /// The meeting place that the group has come to.
-    fn met_by(&self, group: &LaneGroup) -> Option<usize> {
-        self.entries.iter().rposition(|entry| entry.is_met_by(group))
+    /// The reconvergence point that the group has reached.
+    fn reached_by(&self, group: &LaneGroup) -> Option<usize> {
+        self.entries.iter().rposition(|entry| entry.is_reached_by(group))
     }
 }
 
 impl Warp {
-    /// Puts on the stack what the instruction at `from` has made of the group of `lanes`, where lanes that a branch there parts meet at
+    /// Pushes what the instruction at `from` has made of the group of `lanes`, where lanes that a branch there parts reconverge at
     /// `reconvergences`, the outermost first.
     pub fn push_sides(&mut self, program: &Program, from: Pc, lanes: LaneMask, reconvergences: &[Pc]) {
         let Some(stack) = &mut self.simt_stack else { return };
@@ -89,7 +89,7 @@ impl Warp {
             Some(ControlOp::Call { .. }) => stack.note(lanes, next, level - 1),
             _ if parts.len() < 2 => return,
             Some(ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. }) => stack.note_missing(lanes, reconvergences, level),
-            // Lanes that return meet the others where the call is noted.
+            // Lanes that return reconverge with the others where the call is noted.
             Some(ControlOp::Return { .. }) => {}
             Some(ControlOp::SystemCall { .. } | ControlOp::Exit | ControlOp::Trap | ControlOp::Breakpoint) | None => {
                 stack.note(lanes, next, level);
@@ -99,7 +99,7 @@ impl Warp {
         let mut later: SmallVec<[LaneMask; 4]> = SmallVec::new();
         let mut runs = false;
         for group in parts.into_iter().filter(|group| group.state == GroupState::Ready) {
-            let stays = stack.met_by(group).is_some();
+            let stays = stack.reached_by(group).is_some();
             if !stays && std::mem::replace(&mut runs, true) {
                 group.state = GroupState::AwaitsTurn;
                 later.push(group.mask);
@@ -124,7 +124,7 @@ impl Warp {
         let others = self.live & !group.mask;
         match group.state {
             GroupState::AtReconvergence => {
-                entries.iter().rfind(|entry| entry.is_met_by(group)).map_or(LaneMask::NONE, |entry| entry.lanes) & others
+                entries.iter().rfind(|entry| entry.is_reached_by(group)).map_or(LaneMask::NONE, |entry| entry.lanes) & others
             }
             GroupState::AwaitsTurn => {
                 let below = entries.iter().rposition(|entry| entry.what == DeferredPath::Side && entry.lanes.meets(group.mask));
@@ -146,12 +146,12 @@ impl Warp {
         }
     }
 
-    /// Takes off the stack what has come to its end. The group that runs next; none if the one whose turn it is waits for something.
+    /// Pops the entries that are done. The group that runs next; none if the one whose turn it is waits for something.
     pub(in crate::machine) fn next_on_stack(&mut self) -> Option<usize> {
         self.groups.iter_mut().for_each(|group| group.yielded = false);
         loop {
             if let [alone] = self.groups.as_mut_slice() {
-                // There is nothing to meet, but others may part from it in the calls it is inside of.
+                // No entry is to be reached here, but others may part from it in the calls it is inside of.
                 let level = depth(&alone.stack);
                 let stack = self.simt_stack.as_mut()?;
                 let is_kept = |entry: &mut Entry| matches!(entry.what, DeferredPath::Reconvergence { depth, .. } if depth < level);
@@ -172,25 +172,25 @@ impl Warp {
         }
     }
 
-    /// A group that runs and has come to a meeting place, and that place.
+    /// A group that runs and has reached a reconvergence point, and that point.
     fn reach_reconvergence(&self) -> Option<(usize, usize)> {
         let stack = self.simt_stack.as_ref()?;
         let mut ready = self.groups.iter().enumerate().filter(|(_, group)| group.state == GroupState::Ready);
-        ready.find_map(|(index, group)| Some((index, stack.met_by(group)?)))
+        ready.find_map(|(index, group)| Some((index, stack.reached_by(group)?)))
     }
 
-    /// The group `index` waits at the meeting place, as one with others that do. It leaves what lies above.
+    /// The group `index` waits at the reconvergence point, as one with others that do. It leaves the entries above.
     fn wait_at(&mut self, index: usize, place: usize) {
         let Some(stack) = &mut self.simt_stack else { return };
         let own = &mut self.groups[index];
-        assert!(own.state == GroupState::Ready, "a group comes to a meeting place that does not run");
-        assert!(stack.entries[place].is_met_by(own), "a group waits at another place than its own");
+        assert!(own.state == GroupState::Ready, "a group that does not run reaches a reconvergence point");
+        assert!(stack.entries[place].is_reached_by(own), "a group waits at another place than its own");
         own.state = GroupState::AtReconvergence;
         stack.entries[place + 1..].iter_mut().for_each(|entry| entry.lanes &= !own.mask);
         let own = own.clone();
         let joins = |other: &LaneGroup| {
             let same_place = other.pc == own.pc && other.frame == own.frame && same_stack(&other.stack, &own.stack);
-            other.mask != own.mask && other.state == own.state && same_place && stack.met_by(other) == Some(place)
+            other.mask != own.mask && other.state == own.state && same_place && stack.reached_by(other) == Some(place)
         };
         if let Some(other) = self.groups.iter().position(joins) {
             self.groups[other].absorb(&own);
@@ -199,7 +199,7 @@ impl Warp {
         }
     }
 
-    /// Takes the top off the stack: its lanes go on. None if there is nothing on it and nothing to run.
+    /// Pops the top: its lanes continue. None if the stack is empty and no group can run.
     fn take_off_top(&mut self) -> Option<()> {
         let top = self.simt_stack.as_mut()?.entries.pop();
         // Lanes for which nothing is noted any more run in the order of their numbers.
@@ -209,10 +209,10 @@ impl Warp {
             None => first()?,
         };
         for group in self.groups.iter_mut().filter(|group| group.mask.meets(lanes)) {
-            assert!(!group.waits_by_itself(), "a side goes on that waits for something else than its turn");
+            assert!(!group.waits_by_itself(), "a side continues that waits for something else than its turn");
             group.state = GroupState::Ready;
         }
-        assert!(top.is_some() || self.can_run(), "nothing is left to go on");
+        assert!(top.is_some() || self.can_run(), "nothing is left to run");
         Some(())
     }
 }

@@ -54,7 +54,8 @@ pub enum Fixed {
 }
 
 impl Fixed {
-    /// What a special register means in a launch, where a block has so many bytes of shared memory, the system's and the padding included.
+    /// What a special register means in a launch whose blocks have `shared_bytes` bytes of shared memory, the system's and the padding
+    /// included.
     pub fn new(special: SpecialRef, config: &LaunchConfig, shared_bytes: u64) -> Self {
         let name = name(special);
         match name.split_once('.') {

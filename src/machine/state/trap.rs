@@ -46,7 +46,7 @@ pub enum TrapKind {
     CopyMisaligned,
     /// An asynchronous copy with an impossible size.
     CopySize,
-    /// A tensor copy that the hardware refuses, or bytes that are no tensor map.
+    /// A tensor copy that the hardware rejects, or bytes that are no tensor map.
     TensorCopy,
     /// A matrix instruction whose warp is not whole or does not agree.
     WarpDisagrees,
@@ -60,7 +60,7 @@ pub enum TrapKind {
     ClusterExited,
     /// `barrier.cluster` out of its order: a second arrival, or a wait without one.
     ClusterOrder,
-    /// A handle that stands for no texture, sampler or surface where one is needed.
+    /// A handle that denotes no texture, sampler or surface where one is needed.
     Handle,
     /// An instruction that is known but not modelled.
     Unsupported,
@@ -79,7 +79,7 @@ pub struct TrapAccess {
     pub write: bool,
 }
 
-/// A fault: the run stands at the instruction, which has changed nothing.
+/// A fault: the run is at the instruction, which has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trap {
     /// What happened.
@@ -94,10 +94,10 @@ pub struct Trap {
     pub message: String,
 }
 
-/// Lanes that wait, in a run where nobody can go on.
+/// Lanes that wait, in a run where no warp can make progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiter {
-    /// Where they stand.
+    /// The place at which they wait.
     pub place: Place,
     /// The lanes.
     pub lanes: LaneMask,
@@ -105,12 +105,12 @@ pub struct Waiter {
     pub reason: WaitReason,
 }
 
-/// Threads that cannot go on: in a deadlock all of them wait, in a livelock the others spin.
+/// Threads that make no progress: in a deadlock all of them wait, in a livelock the others spin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
     /// Time.
     pub tick: Tick,
-    /// Who waits for what, in order of block and warp.
+    /// The waiting lanes and what they wait for, in order of block and warp.
     pub waiters: Vec<Waiter>,
     /// Blocks that have not started, because others must finish before.
     pub unstarted: u64,
@@ -119,9 +119,9 @@ pub struct Deadlock {
 /// Why [`Machine::run`](crate::machine::Machine::run) returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The budget is used up; the run can go on.
+    /// The budget is used up; the run can continue.
     Budget,
-    /// The observer asked for a pause; the run can go on.
+    /// The observer asked for a pause; the run can continue.
     Paused,
     /// All blocks have finished.
     Done,
@@ -129,8 +129,8 @@ pub enum Step {
     OverLimit(Footprint),
     /// An instruction faulted.
     Trapped(Box<Trap>),
-    /// Nobody can go on.
+    /// No warp can make progress: a deadlock.
     Deadlock(Box<Deadlock>),
-    /// All that can run spin for ever: nobody is left who could change what they wait for.
+    /// All warps that can run are in a livelock.
     Livelocked(Box<Deadlock>),
 }

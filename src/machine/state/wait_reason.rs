@@ -8,12 +8,12 @@ use crate::program::Pc;
 /// Lanes of a warp of a block.
 pub type WarpLanes = (u32, LaneMask);
 
-/// What lanes wait for in a run that cannot go on.
+/// What lanes wait for in a run that cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitReason {
     /// They do not wait, and the run was cut off.
     Runs,
-    /// They return to the same state for ever.
+    /// They return to the same state forever.
     Spins,
     /// A barrier of the block.
     Barrier {
@@ -50,7 +50,7 @@ pub enum WaitReason {
         /// Lanes that are elsewhere.
         elsewhere: LaneMask,
     },
-    /// These lanes, which come to the place where the sides of a branch meet; under the stack policy only.
+    /// These lanes, on their way to the reconvergence point of a branch; under the stack policy only.
     Reconvergence(LaneMask),
     /// These lanes, another side of a branch, which runs first; under the stack policy only.
     Turn(LaneMask),

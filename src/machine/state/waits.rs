@@ -1,4 +1,4 @@
-//! What is remembered of waits that timed out, to tell a deadlock from a wait that ends.
+//! What is remembered of waits that timed out, to distinguish a deadlock from a wait that ends.
 
 use std::hash::{Hash, Hasher};
 
@@ -7,10 +7,10 @@ use crate::machine::state::launch::LaunchConfig;
 use crate::machine::state::place::Tick;
 use crate::machine::state::random::Random;
 
-/// How it stood when waits timed out last.
+/// The state when waits timed out last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StallState {
-    /// Waits timed out since anybody did something that another thread could notice.
+    /// Timeouts since the last externally visible effect.
     pub(in crate::machine) polls: u64,
     /// Rounds in which they did, since then or since the clocks last leapt.
     pub(in crate::machine) rounds: u64,
@@ -24,9 +24,9 @@ pub struct StallState {
     pub(in crate::machine) waiters_hash: u64,
     /// The round that gives the next fingerprint to compare with.
     pub(in crate::machine) next: u64,
-    /// The groups were seen to wait for ever.
+    /// The groups were found to wait forever.
     pub(in crate::machine) proven: bool,
-    /// When waits time out next, whoever can run.
+    /// When waits time out next, whichever warps can run.
     pub(in crate::machine) due: Tick,
     /// Which waits time out by themselves, and when.
     pub(in crate::machine) timeout_random: Random,
@@ -50,7 +50,7 @@ impl StallState {
 }
 
 impl Hash for StallState {
-    /// What bears on the run: what was counted to tell a deadlock goes on from any state.
+    /// What bears on the run: the counters for the detection of a deadlock are not part of it.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self {
             polls,

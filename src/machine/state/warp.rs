@@ -1,8 +1,8 @@
-//! A warp: 32 lanes in groups that stand at different places.
+//! A warp: 32 lanes in groups, each with one pc.
 //!
-//! Threads of a warp are scheduled independently (sm_70 and later): a divergent branch splits a group, and two groups that stand at
-//! the same instruction with the same call stack merge. Of several groups the one furthest behind in the static order of the code
-//! runs ([`Warp::next_group`]), which is what brings them together again. Under the other policy the stack of the warp says who runs
+//! Threads of a warp are scheduled independently (sm_70 and later): a divergent branch splits a group, and two groups at the same
+//! instruction with the same call stack merge. Of several groups the one least advanced in the static order of the code runs
+//! ([`Warp::next_group`]), which is what makes them reconverge. Under the other policy the stack of the warp decides which group runs
 //! (`simt_stack`).
 
 use std::hash::{Hash, Hasher};
@@ -44,43 +44,42 @@ pub type CallStack = Option<Arc<CallFrame>>;
 pub enum GroupState {
     /// It can run.
     Ready,
-    /// It stands behind a barrier of the block that is not complete.
+    /// It is past a barrier of the block that is not complete.
     AtBarrier {
         /// Barrier number.
         id: u32,
         /// The barrier instruction, which says where a reduction's result goes.
         pc: Pc,
     },
-    /// It stands at an instruction that the other lanes of `members` must execute with it.
+    /// It is at an instruction that the other lanes of `members` must execute with it.
     AtSync {
         /// Lanes that must arrive.
         members: LaneMask,
     },
-    /// It stands at an instruction that asks whether a phase of the barrier object at this address of the block's shared memory
-    /// has ended.
+    /// It is at an instruction that asks whether a phase of the barrier object at this address of the block's shared memory has ended.
     AtMbarrier {
         /// Where the object is.
         address: u32,
     },
-    /// It stands at an instruction that waits for its copies, which nobody but the user ends.
+    /// It is at an instruction that waits for its copies, which only the user ends.
     AtCopies,
-    /// It stands at an instruction that waits for the matrix multiplications of its warpgroup, which only the user ends.
+    /// It is at an instruction that waits for the matrix multiplications of its warpgroup, which only the user ends.
     AtWgmmas,
-    /// It stands at an instruction that waits for matrix multiplications that other warps of its warpgroup have not committed.
+    /// It is at an instruction that waits for matrix multiplications that other warps of its warpgroup have not committed.
     AtWarpgroup,
-    /// It stands behind a `barrier.cluster.wait`.
+    /// It is past a `barrier.cluster.wait`.
     AtCluster {
         /// The instruction.
         pc: Pc,
     },
-    /// It stands behind a `bar.warp.sync` that the other lanes of `members` must execute too, there or elsewhere.
+    /// It is past a `bar.warp.sync` that the other lanes of `members` must execute too, there or elsewhere.
     AtWarpSync {
         /// Lanes that must arrive.
         members: LaneMask,
         /// The instruction.
         pc: Pc,
     },
-    /// It stands where the sides of a branch meet, and others of them are still on their way; under the stack policy only.
+    /// It is at a reconvergence point, and others of its lanes are still on their way; under the stack policy only.
     AtReconvergence,
     /// Another side of a branch runs first; under the stack policy only.
     AwaitsTurn,
@@ -105,8 +104,8 @@ impl GroupState {
 }
 
 impl LaneGroup {
-    /// The instruction at which it stands: the barrier it waits at, or what it executes next.
-    pub fn stands_at(&self) -> Pc {
+    /// The pc of the instruction of its state: the barrier it waits at, or what it executes next.
+    pub fn current_pc(&self) -> Pc {
         match self.state {
             GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } | GroupState::AtCluster { pc } => pc,
             GroupState::Ready
@@ -127,9 +126,9 @@ pub enum Polled {
     /// Nothing.
     #[default]
     Never,
-    /// It asked at this instruction and was told no: when it asks again, it waits.
+    /// The poll at this instruction failed: the next one waits.
     Refused(Pc),
-    /// It waited at this instruction long enough: it is told no.
+    /// It waited at this instruction long enough: the poll fails.
     TimedOut(Pc),
 }
 
@@ -142,7 +141,7 @@ pub struct LaneGroup {
     pub mask: LaneMask,
     /// Where its registers are.
     pub frame: FrameBase,
-    /// End of the local memory it uses: its frame, and what `alloca` took behind it.
+    /// End of the local memory it uses: its frame, and what `alloca` took after it.
     pub local_top: u32,
     /// The calls it is inside of.
     pub stack: CallStack,
@@ -150,12 +149,12 @@ pub struct LaneGroup {
     pub state: GroupState,
     /// It ran long while others could have: they go first now.
     pub yielded: bool,
-    /// Where it last asked for a phase in vain.
+    /// pc of the last failed mbarrier test.
     pub polled: Polled,
 }
 
 impl LaneGroup {
-    /// Takes up the lanes of `other`, which stands at the same place.
+    /// Takes over the lanes of `other`, which is at the same place.
     pub(in crate::machine) fn absorb(&mut self, other: &Self) {
         assert!(!self.mask.meets(other.mask), "a lane is in two groups");
         assert!(self.pc == other.pc && self.frame == other.frame, "groups at different places are merged");
@@ -208,7 +207,7 @@ pub struct Warp {
     pub copy_groups: CopyGroups,
     /// Asynchronous matrix multiplications that it has not waited for.
     pub wgmmas: WgmmaQueue,
-    /// Instructions issued while another group of the warp was ready and stood still.
+    /// Instructions issued while another group of the warp was ready and did not run.
     pub streak: u32,
     /// Whether such an instruction could have been a wait for another thread.
     pub may_spin: bool,
@@ -220,8 +219,8 @@ impl Warp {
         self.groups.iter().any(|group| group.state == GroupState::Ready)
     }
 
-    /// The group that runs next: the one furthest behind by `rank` among those that are ready and have not yielded, or the one on top
-    /// of the stack. `None` if all wait.
+    /// The group that runs next: the least advanced by `rank` among those that are ready and have not yielded, or the one on top of the
+    /// stack. `None` if all wait.
     pub fn next_group(&mut self, rank: &[u32]) -> Option<usize> {
         self.check_groups();
         let next = self.choose_group(rank);
@@ -265,19 +264,19 @@ impl Warp {
         })
     }
 
-    /// Like [`Self::next_group`], and shows `met` every group that others have joined.
-    pub fn next_group_reconverged(&mut self, rank: &[u32], mut met: impl FnMut(&LaneGroup)) -> Option<usize> {
+    /// Like [`Self::next_group`], and passes every group that others have joined to `reconverged`.
+    pub fn next_group_reconverged(&mut self, rank: &[u32], mut reconverged: impl FnMut(&LaneGroup)) -> Option<usize> {
         let before: SmallVec<[LaneMask; 8]> = self.groups.iter().map(|group| group.mask).collect();
         let next = self.next_group(rank);
-        assert!(self.groups.len() <= before.len(), "groups part where they meet");
+        assert!(self.groups.len() <= before.len(), "groups part where they reconverge");
         if self.groups.len() < before.len() {
-            self.groups.iter().filter(|group| !before.contains(&group.mask)).for_each(&mut met);
+            self.groups.iter().filter(|group| !before.contains(&group.mask)).for_each(&mut reconverged);
         }
         next
     }
 
-    /// The rank at which the group `index`, going forward, reaches or passes another one and must be compared with it anew. A
-    /// group that cannot run now is only met, not waited for, so it counts only if it stands ahead.
+    /// The rank at which the group `index`, going forward, reaches or passes another one and must be compared with it anew. A group that
+    /// cannot run now is only joined, not waited for, so it counts only if it is ahead.
     pub fn limit(&self, index: usize, rank: &[u32]) -> u32 {
         let own = &self.groups[index];
         if let Some(stack) = &self.simt_stack {
@@ -293,7 +292,7 @@ impl Warp {
         reconvergences.min().unwrap_or(u32::MAX)
     }
 
-    /// Splits `taken` off the group `index` to stand at `target`.
+    /// Splits `taken` off the group `index`, to continue at `target`.
     pub fn split(&mut self, index: usize, taken: LaneMask, target: Pc) {
         let group = &mut self.groups[index];
         assert!(!taken.is_empty(), "a group without lanes is split off");
@@ -316,7 +315,7 @@ impl Warp {
         self.check_groups();
     }
 
-    /// Sets groups going whose lanes wait for nobody any more.
+    /// Releases groups whose wait condition holds.
     fn wake(&mut self) {
         for index in 0..self.groups.len() {
             let group = &self.groups[index];
@@ -334,7 +333,7 @@ impl Warp {
                 | GroupState::AwaitsTurn => continue,
             };
             if arrived.contains_all(group.state.members() & self.live) {
-                assert_eq!(group.state.members() & self.live | arrived, arrived, "a group goes on without a lane that it waits for");
+                assert_eq!(group.state.members() & self.live | arrived, arrived, "a group continues without a lane that it waits for");
                 self.release_members(index);
                 assert!(self.groups[index].state == GroupState::Ready, "a group whose lanes are all there still waits");
             }
@@ -350,7 +349,7 @@ impl Warp {
         })
     }
 
-    /// The lanes that stand behind a `bar.warp.sync` of `members`.
+    /// The lanes that are past a `bar.warp.sync` of `members` and wait for it.
     fn arrived_at_warp_sync(&self, members: LaneMask) -> LaneMask {
         let waits = |group: &&LaneGroup| matches!(group.state, GroupState::AtWarpSync { members: other, .. } if other == members);
         self.groups.iter().filter(waits).fold(LaneMask::NONE, |mask, group| mask | group.mask)
@@ -372,7 +371,7 @@ impl Warp {
         }
     }
 
-    /// Merges groups that stand at the same place in the same state. True if any did.
+    /// Merges groups at the same place in the same state. True if any did.
     fn merge(&mut self) -> bool {
         let (mut index, before) = (0, self.groups.len());
         let lanes = self.lanes_of_groups();
@@ -389,11 +388,11 @@ impl Warp {
                 index += 1;
             }
         }
-        assert_eq!(self.lanes_of_groups(), lanes, "lanes are lost or gained where groups meet");
+        assert_eq!(self.lanes_of_groups(), lanes, "lanes are lost or gained where groups merge");
         self.groups.len() < before
     }
 
-    /// Whether no two groups stand at the same place in the same state.
+    /// Whether no two groups are at the same place in the same state.
     fn is_merged(&self) -> bool {
         let same = |one: &LaneGroup, other: &LaneGroup| {
             one.pc == other.pc && one.state == other.state && one.frame == other.frame && same_stack(&one.stack, &other.stack)
@@ -406,8 +405,8 @@ impl Warp {
         self.groups.iter().fold(LaneMask::NONE, |lanes, group| lanes | group.mask)
     }
 
-    /// Wakes and merges groups until neither changes anything: who is set going may stand where another one is, and lanes that have met
-    /// may be all that somebody waited for. Asked again at once, it finds nothing to do, so looking in between leaves no trace.
+    /// Wakes and merges groups until neither changes anything: a group that wakes may be at the pc of another one, and lanes that have
+    /// merged may be all that a group waits for. Idempotent: a second call changes nothing.
     fn canonicalize(&mut self) {
         self.wake();
         while self.merge() {
@@ -465,7 +464,7 @@ pub(in crate::machine) fn same_stack(a: &CallStack, b: &CallStack) -> bool {
     }
 }
 
-/// Where a group stands in the outermost function in which it and another one differ: the pc there, and whether it is inside a call.
+/// The pc of a group in the outermost function in which it and another one differ, and whether it is inside a call there.
 fn position_at(group: &LaneGroup, level: u32) -> Option<(Pc, bool)> {
     let own = depth(&group.stack);
     match own.cmp(&level) {
@@ -475,20 +474,20 @@ fn position_at(group: &LaneGroup, level: u32) -> Option<(Pc, bool)> {
     }
 }
 
-/// The outermost level at which two groups stand at different places.
+/// The outermost level at which the pcs of two groups differ.
 fn diverging_level(a: &LaneGroup, b: &LaneGroup) -> u32 {
     let common = depth(&a.stack).min(depth(&b.stack));
     (0..common).find(|level| position_at(a, *level) != position_at(b, *level)).unwrap_or(common)
 }
 
-/// Orders two groups: less means further behind.
+/// Orders two groups: less means less advanced.
 fn progress(a: &LaneGroup, b: &LaneGroup, rank: &[u32]) -> std::cmp::Ordering {
     let level = if a.stack.is_none() && b.stack.is_none() { 0 } else { diverging_level(a, b) };
     let key = |group| position_at(group, level).map(|(pc, inside)| (rank[pc.index()], inside));
     key(a).cmp(&key(b))
 }
 
-/// The rank in `own`'s function at which it is no longer behind `other`.
+/// The rank in `own`'s function at which it has caught up with `other`.
 fn reconvergence_rank(own: &LaneGroup, other: &LaneGroup, rank: &[u32]) -> u32 {
     let level = if own.stack.is_none() && other.stack.is_none() { 0 } else { diverging_level(own, other) };
     if depth(&own.stack) > level {

@@ -11,7 +11,7 @@ use crate::program::operands::{RegisterOperand, writes};
 use crate::program::{Bank, Program};
 
 impl Registers {
-    /// Lanes are about to exchange values, for which [`Registers::before`] has told what they bring.
+    /// Lanes are about to exchange values, for which [`Registers::before`] has recorded what they bring.
     pub fn exchanged(&mut self, exchange: &Exchange, program: &Program) {
         let place = exchange.place;
         let inst = &program.code[place.pc.index()];
@@ -56,7 +56,7 @@ fn brought(
     }
     match exchange.sources.map(|sources| sources[lane]) {
         None => offers.value(exchange.among),
-        // Whether the source is in range does not depend on anybody's value.
+        // Whether the source is in range does not depend on the value of any lane.
         Some(_) if register.bank == Bank::Pred => None,
         Some(source) if !exchange.among.contains(source as usize) => Some(missing(source)),
         Some(source) => offers.value(LaneMask::of(source as usize)),

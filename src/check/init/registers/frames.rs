@@ -47,7 +47,7 @@ impl WarpFrames {
         Self { live, ..Self::default() }
     }
 
-    /// The frame of a function in which its caller stands so deep, and the origins.
+    /// The frame of a function at this depth of the call stack, and the origins.
     pub fn frame(&mut self, watched: &Watched, depth: u32, function: FuncId) -> (&mut Frame, &mut OriginTable) {
         let index = self.frames.iter().position(|frame| (frame.depth, frame.function) == (depth, function)).unwrap_or_else(|| {
             self.frames.push(Frame::new(watched, depth, function));

@@ -1,6 +1,6 @@
-//! Registers and predicates that nobody has given a value, where their value comes to matter.
+//! Uses of registers and predicates that have no defined value.
 //!
-//! Two things leave a register undefined: nothing on the way has written it, or `shfl` has brought it from a lane that does not take
+//! Two things leave a register undefined: nothing on the path has written it, or `shfl` has brought it from a lane that does not take
 //! part. Which registers may be read before they are written is known before the run (`candidates`), and so is where their values, and
 //! those that `shfl` brings, can go (`watched`). Only those are watched: for each the lanes in which it is undefined, and where that came
 //! from (`frames`, `origin`). What an instruction computes from undefined operands is undefined (`flow`), and so is what comes from a
@@ -46,7 +46,7 @@ pub(super) struct Registers {
     warps: BTreeMap<WarpKey, WarpFrames>,
     /// Threads of a block.
     threads: u32,
-    /// The instruction told last, which is told again after a pause.
+    /// The instruction reported last, which is reported again after a pause.
     last: Option<Tick>,
 }
 
@@ -56,7 +56,7 @@ impl Registers {
         Self { watch: Arc::new(Watch::new(program)), warps: BTreeMap::new(), threads: 0, last: None }
     }
 
-    /// Whether there is anything to watch now; else instructions need not be told.
+    /// Whether there is anything to watch now; else instructions need not be reported.
     pub fn is_needed(&self) -> bool {
         self.watch.has_unwritten || !self.warps.is_empty()
     }

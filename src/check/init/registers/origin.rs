@@ -1,4 +1,4 @@
-//! Where a value that nobody has defined comes from, and how that is told.
+//! Where an undefined value comes from, and how that is described.
 
 use super::name::name;
 use crate::machine::{Exchange, LANES, LaneMask, PerLane, Place};
@@ -8,13 +8,13 @@ use crate::program::{Op, Pc, Program, WarpOp};
 /// Where the undefined value of a lane comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
-    /// The instruction that read a register nobody had written, or that took a value from an absent lane.
+    /// The instruction that read an unwritten register, or that took a value from an absent lane.
     pub place: Place,
     /// The lane that executed it.
     pub lane: usize,
     /// The register it read, or wrote.
     pub register: RegisterOperand,
-    /// The lane it took the value from, and why that one did not take part. None if nobody had written the register.
+    /// The lane it took the value from, and why that one did not take part. None if the register was not written.
     pub absent: Option<(u32, Absence)>,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Origin {
 pub(super) struct OriginId(u32);
 
 impl OriginId {
-    /// That of a value whose origin nobody has noted yet.
+    /// That of a value without a recorded origin.
     pub const UNKNOWN: Self = Self(u32::MAX);
 
     /// The lane of the origin.
@@ -121,7 +121,7 @@ pub(super) enum Absence {
     NoThread,
     /// It has exited.
     Exited,
-    /// It goes another way; only `shfl` without a mask goes on without it.
+    /// It takes another path; only `shfl` without a mask continues without it.
     Inactive,
 }
 
@@ -175,11 +175,11 @@ pub(super) struct Reported {
 }
 
 impl Reported {
-    /// Of the lanes that use `register` undefined those are told whose value has the same origin as that of the first.
+    /// Of the lanes that use `register` undefined those are listed whose value has the same origin as that of the first.
     pub fn new(program: &Program, register: RegisterOperand, origins: &[(usize, Origin)]) -> Option<Self> {
         let (_, first) = origins.first()?;
-        let alike = origins.iter().filter(|(_, origin)| origin.is_like(first));
-        let (lanes, from) = (mask(alike.clone().map(|(lane, _)| *lane)), mask(alike.clone().map(|(_, origin)| origin.lane)));
+        let same = origins.iter().filter(|(_, origin)| origin.is_like(first));
+        let (lanes, from) = (mask(same.clone().map(|(lane, _)| *lane)), mask(same.clone().map(|(_, origin)| origin.lane)));
         let name = name(program, program.function_at(first.place.pc), first.register);
         let of = if from == lanes { String::new() } else { format!(" of {}", from.describe()) };
         let Some((_, absence)) = first.absent else {
@@ -190,7 +190,7 @@ impl Reported {
             let advice = format!("write {name} on every path to its first read: before the branch or the guard that leaves it out");
             return Some(Self { origin: first.place, lanes, from, why, advice });
         };
-        let taken = mask(alike.clone().filter_map(|(_, origin)| Some(origin.absent?.0 as usize)));
+        let taken = mask(same.clone().filter_map(|(_, origin)| Some(origin.absent?.0 as usize)));
         let shfl = match matches!(program.code[first.place.pc.index()].op, Op::Warp(WarpOp::Shuffle { mask: None, .. })) {
             true => "shfl",
             false => "shfl.sync",
@@ -208,7 +208,7 @@ impl Reported {
 }
 
 impl Origin {
-    /// Whether the two are told as one: the same instruction and register, and lanes absent for the same reason.
+    /// Whether the two are reported as one: the same instruction and register, and lanes absent for the same reason.
     fn is_like(&self, other: &Self) -> bool {
         let of = |origin: &Self| (origin.place.pc, origin.register, origin.absent.map(|(_, absence)| absence));
         of(self) == of(other)

@@ -1,4 +1,4 @@
-//! Where an undefined value comes to matter.
+//! The operands of each instruction whose undefined value is a finding.
 
 use super::kinds::only_computes;
 use super::name::name;

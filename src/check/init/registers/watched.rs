@@ -10,7 +10,7 @@ use crate::flow::taint::Taint;
 use crate::program::operands::{RegisterOperand, RegisterOperands, Use, registers_of, writes};
 use crate::program::{Bank, ControlOp, FuncId, Inst, Op, Pc, Program, WarpOp};
 
-/// The registers of one function that may hold what nobody has defined.
+/// The registers of one function that may be undefined.
 #[derive(Debug, Default)]
 pub(super) struct Watched {
     /// The number of each, by bank and slot.

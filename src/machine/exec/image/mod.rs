@@ -36,8 +36,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(Flow::Next)
     }
 
-    /// The images of the launch that the lanes' handles stand for, which must be of this kind and, but for samplers, of the
-    /// instruction's geometry.
+    /// The images of the launch that the lanes' handles denote, which must be of this kind and, except for samplers, of the instruction's
+    /// geometry.
     fn images(&mut self, handle: Handle, kind: ImageKind, group: &Group, active: LaneMask) -> Result<PerLane<Option<usize>>, Box<Trap>> {
         let handles = self.handles(handle, group, active);
         let mut found = [None; 32];
@@ -87,7 +87,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Tells the observer of accesses of single lanes.
+    /// Reports accesses of single lanes.
     fn report_texels(&mut self, accesses: &[(u64, usize)], bytes: u64, kind: AccessKind) {
         if self.wants(EventKind::Access) {
             let (how, proxy) = self.semantics();
@@ -95,7 +95,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let (lanes, addresses) = (LaneMask::of(*lane), &[*address; 32]);
                 let (space, owner) = (Space::Global, (self.slot, self.rank));
                 let (place, by, bytes) = (self.place, self.block_id(), bytes as u32);
-                self.tell(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, owner, addresses, bytes }));
+                self.emit(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, owner, addresses, bytes }));
             }
         }
     }

@@ -93,7 +93,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         (0..layout.elements()).map(pieces).collect()
     }
 
-    /// The address of the matrix, which all lanes must name alike.
+    /// The address of the matrix, which must be the same in all lanes.
     fn common_start(&mut self, op: &FragmentAccess, group: &Group, bytes: u32) -> Result<u64, Box<Trap>> {
         let addresses = self.access(&op.address, group, LaneMask::ALL, bytes).addresses;
         self.agreed(&addresses, "the address of the matrix")

@@ -6,7 +6,7 @@
 //!
 //! | ends | `cp.async` | bulk copies of a group | copies that complete on an mbarrier |
 //! | --- | --- | --- | --- |
-//! | at the latest | when its lane waits for its group | the same | when nobody can run but somebody waits for the mbarrier |
+//! | at the latest | when its lane waits for its group | the same | when no warp is ready and a group waits for the mbarrier |
 
 mod tensor;
 mod transfer;

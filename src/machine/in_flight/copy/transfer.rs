@@ -42,7 +42,7 @@ impl AsyncCopy {
         self.read = true;
     }
 
-    /// Ends the copy for `lanes`: moves their bytes, and tells the barrier object, if one waits for it.
+    /// Ends the copy for `lanes`: moves their bytes, and signals the barrier object, if one waits for it.
     ///
     /// # Errors
     /// If the barrier object cannot take it; the bytes have moved all the same.
@@ -65,11 +65,11 @@ impl AsyncCopy {
             CopyKind::Store { to, bytes, reduction } => deliver(*to, bytes, *reduction, u16::MAX, view),
             CopyKind::Arrival => {}
         }
-        self.tell(lanes, tick, view)
+        self.signal(lanes, tick, view)
     }
 
-    /// Tells the barrier object that the copy has ended.
-    fn tell(&self, lanes: LaneMask, tick: Tick, view: &mut MemoryView<'_>) -> Result<(), Refused> {
+    /// Signals the barrier object that the copy has ended.
+    fn signal(&self, lanes: LaneMask, tick: Tick, view: &mut MemoryView<'_>) -> Result<(), Refused> {
         let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot, .. }, address, bytes } = self.ends else { return Ok(()) };
         let arrival = |what| Arrival { what, place: self.issued, lanes, copy: Some(self.id), tick };
         let bytes = match &self.work {

@@ -17,11 +17,11 @@ pub struct MemoryView<'a> {
     pub own: Option<&'a mut Shared>,
     /// Blocks in slots from `first` on, up to the running block's.
     pub before: &'a mut [Option<Arc<Block>>],
-    /// Blocks in the slots behind it.
+    /// Blocks in the slots after it.
     pub after: &'a mut [Option<Arc<Block>>],
     /// The slot of the first of them.
     pub first: u32,
-    /// Barrier objects a phase of which has ended, by slot and address: who waits there can go on.
+    /// Barrier objects a phase of which has ended, by slot and address: groups that wait there can continue.
     pub ended: &'a mut EndedPhases,
 }
 
@@ -35,7 +35,7 @@ impl MemoryView<'_> {
         let block = match (index.checked_sub(self.before.len()), &mut self.own) {
             (None, _) => self.before.get_mut(index),
             (Some(0), Some(own)) => return Some(own),
-            (Some(behind), own) => self.after.get_mut(behind - usize::from(own.is_some())),
+            (Some(past), own) => self.after.get_mut(past - usize::from(own.is_some())),
         };
         block?.as_mut().map(|block| &mut Arc::make_mut(block).shared)
     }

@@ -12,7 +12,7 @@ pub enum AtIssue {
 /// What happens to an operation for which a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenAwaited {
-    /// It ends, and the thread goes on.
+    /// It ends, and the thread continues.
     Ends,
     /// The thread waits until the user ends it.
     WaitsForUser,

@@ -3,7 +3,7 @@
 use super::questions::{CompletionPolicy, PolicyRow};
 use crate::machine::state::random::Random;
 
-/// Before one of so many turns an operation ends.
+/// An operation ends before one of this many scheduling turns, on average.
 const TURNS: u64 = 2;
 
 /// The policy, and what it draws from.

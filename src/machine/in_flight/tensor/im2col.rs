@@ -1,8 +1,8 @@
 //! im2col mode: pixels one after the other (PTX ISA, "im2col mode").
 //!
-//! The pixels of a bounding box are walked along the width, then the height, then the depth, then on to the next image. The box spans,
-//! in each spatial dimension, from `lower` to `upper` behind the tensor's last pixel; the walk starts at the instruction's coordinates,
-//! and steps by the element strides. The instruction's offsets then shift each pixel, which may take it out of the tensor.
+//! The pixels of a bounding box are walked along the width, then the height, then the depth, then on to the next image. The box spans, in
+//! each spatial dimension, from `lower` to `upper` past the tensor's last pixel; the walk starts at the instruction's coordinates, and
+//! steps by the element strides. The instruction's offsets then shift each pixel, which may take it out of the tensor.
 
 use super::extent::{bounds, spatial};
 use super::run::{Piece, Runs};
@@ -25,7 +25,7 @@ impl TensorBox {
         }
     }
 
-    /// To the next pixel of the bounding box; behind its last one, to its first in the next image.
+    /// To the next pixel of the bounding box; after its last one, to its first in the next image.
     fn advance(&self, pixel: &mut [i64; RANK_MAX], lower: [i32; RANK_MAX - 2], upper: [i32; RANK_MAX - 2]) {
         let map = &self.map;
         for (index, d) in spatial(map).enumerate() {

@@ -1,7 +1,7 @@
 //! What a tensor copy moves: from a tensor map and coordinates, the runs of bytes in shared and global memory (PTX ISA, "Tensors").
 //! Nothing here knows of warps, of time or of memory's contents.
 //!
-//! A box goes to shared memory as *rows*, one behind the other: in tiled mode, the box's elements along the innermost dimension; in im2col
+//! A box goes to shared memory as *rows*, one after the other: in tiled mode, the box's elements along the innermost dimension; in im2col
 //! mode, the channels of a pixel. Elements of a row that lie outside the tensor are *filled* by a load, and left out by a store. A row that
 //! is shorter than the swizzle's span takes the whole span all the same, and its rest stays as it was. The swizzle goes by the address in
 //! shared memory, not by the place in the box.
@@ -85,7 +85,7 @@ impl TensorBox {
         self.map.swizzle.place(address)
     }
 
-    /// Bytes of the elements of a row: so many are reported to the mbarrier at once.
+    /// Bytes of the elements of a row, which are reported to the mbarrier at once.
     pub fn row_bytes(&self) -> u64 {
         self.layout.units * self.layout.unit
     }
@@ -131,7 +131,7 @@ impl TensorBox {
         let shared = self.request.shared.wrapping_add(row * pitch);
         let Some(start) = start else { return self.outside(shared, units * unit, runs) };
         let extent = i64::try_from(self.map.dims[0]).unwrap_or(i64::MAX);
-        // The first unit inside the tensor, and the first one behind it.
+        // The first unit inside the tensor, and the first one after it.
         let view = |edge: i64| (edge.saturating_sub(coordinate).max(0) as u64).div_ceil(step).min(units);
         let (first, end) = (view(0), view(extent));
         let address = |index: u64| start.wrapping_add_signed(coordinate.wrapping_mul(unit as i64)).wrapping_add(index * step * unit);
@@ -227,7 +227,7 @@ mod tests {
         all
     }
 
-    fn refusal(map: &TensorMap, request: Request) -> Fault {
+    fn rejection(map: &TensorMap, request: Request) -> Fault {
         TensorBox::new(map, request).unwrap_err()
     }
 
@@ -333,7 +333,7 @@ mod tests {
         let map = plane();
         let load = request(&map, Direction::Load, [0; 5]);
         let illegal = |map: &TensorMap, request| {
-            let fault = refusal(map, request);
+            let fault = rejection(map, request);
             assert_eq!(fault.kind, FaultKind::Illegal, "{}", fault.message);
             fault.message
         };
@@ -342,7 +342,7 @@ mod tests {
             illegal(&map, Request { mode: TensorMode::Im2col, ..load }),
             "the instruction is .im2col, and the tensor map was made for tile"
         );
-        assert_eq!(refusal(&map, Request { shared: 0x440, ..load }).kind, FaultKind::Misaligned);
+        assert_eq!(rejection(&map, Request { shared: 0x440, ..load }).kind, FaultKind::Misaligned);
         assert_eq!(
             illegal(&map, request(&map, Direction::Load, [4, 0, 0, 0, 0])),
             "the innermost coordinate is 4: 8 bytes from the start of a row, which is not a multiple of 16"

@@ -17,7 +17,7 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// Whether `next` goes on where this one ends.
+    /// Whether `next` starts where this one ends.
     fn continues(&self, next: &Piece) -> bool {
         let is_next = |a: u64, b: u64| a.wrapping_add(self.bytes) == b;
         let global = match (self.global, next.global) {

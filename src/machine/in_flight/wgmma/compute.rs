@@ -1,4 +1,4 @@
-//! What one warp's part of a `wgmma.mma_async` comes to: its operands gathered from registers and shared memory, multiplied, and spread
+//! What one warp's part of a `wgmma.mma_async` computes: its operands gathered from registers and shared memory, multiplied, and spread
 //! over the accumulators again.
 
 use super::tiles;

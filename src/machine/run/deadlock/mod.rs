@@ -1,4 +1,4 @@
-//! Why a run cannot go on: every group, and what it waits for, as data.
+//! Why a run cannot continue: every group, and what it waits for, as data.
 
 mod mbarrier;
 
@@ -27,7 +27,7 @@ pub(in crate::machine) fn explain(machine: &Machine) -> Deadlock {
 fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item = Waiter> + 'a {
     block.warps.iter().enumerate().flat_map(move |(number, warp)| {
         warp.groups.iter().map(move |group| {
-            let place = Place { pc: group.stands_at(), tick: machine.tick(), block: block.index, warp: number as u32 };
+            let place = Place { pc: group.current_pc(), tick: machine.tick(), block: block.index, warp: number as u32 };
             Waiter { place, lanes: group.mask, reason: reason(machine, block, warp, group) }
         })
     })
@@ -46,7 +46,7 @@ fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> W
         GroupState::AwaitsTurn => WaitReason::Turn(warp.holding(group)),
         GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {
             let missing = members & !group.mask;
-            let has_mask = machine.program().code.get(group.stands_at().index()).is_some_and(|inst| inst.op.has_member_mask());
+            let has_mask = machine.program().code.get(group.current_pc().index()).is_some_and(|inst| inst.op.has_member_mask());
             WaitReason::Lanes { mask: has_mask.then_some(members), exited: missing & !warp.live, elsewhere: missing & warp.live }
         }
     }

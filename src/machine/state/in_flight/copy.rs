@@ -114,7 +114,7 @@ pub struct LaneCopies {
     pub owner: MemoryOwner,
     /// Bytes of a lane.
     pub bytes: u32,
-    /// Bytes that each lane reads; zeros stand for the others.
+    /// Bytes that each lane reads; the others read as zeros.
     pub kept: PerLane<u8>,
 }
 

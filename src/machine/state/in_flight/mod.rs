@@ -20,7 +20,7 @@ type Key = (u64, u32, u64);
 /// An operation in flight. An engine is an arm here, and a folder of `machine::in_flight` that says what its operations do.
 #[derive(Clone, Hash)]
 enum Operation {
-    /// A copy, a store or a reduction, of a tensor too, or an arrival behind copies.
+    /// A copy, a store or a reduction, of a tensor too, or an arrival after copies.
     Copy(Arc<AsyncCopy>),
     /// A warp's part of a matrix multiplication.
     Wgmma(Arc<Wgmma>),

@@ -57,7 +57,7 @@ impl Warpgroups {
         let (base, own) = (warp / WARPS * WARPS, (warp % WARPS) as usize);
         let group = self.group(warp);
         let number = group.taken[own];
-        assert!(number >= group.first, "a turn is over that a warp has not taken");
+        assert!(number >= group.first, "a step is over that a warp has not taken");
         let gone = (0..WARPS).find(|other| group.exited[*other as usize] && group.taken[*other as usize] <= number);
         if let Some(other) = gone {
             return Err(Disagreement::Exited(base + other));
@@ -73,7 +73,7 @@ impl Warpgroups {
             group.first += 1;
         }
         let most = group.taken.iter().max().map_or(0, |most| most - group.first);
-        assert_eq!(group.ahead.len() as u64, most, "turns are remembered that all have taken, or forgotten");
+        assert_eq!(group.ahead.len() as u64, most, "steps are kept that all warps have taken, or steps are lost");
         Ok(())
     }
 

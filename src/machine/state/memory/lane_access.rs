@@ -16,7 +16,7 @@ pub struct LaneAccess {
     pub min: u64,
     /// Highest address.
     pub max: u64,
-    /// Whether all lanes take part and lane `i` stands exactly `i * bytes` above the first.
+    /// Whether all lanes take part and the address of lane `i` is exactly `i * bytes` above the first.
     pub consecutive: bool,
     /// Whether some address is no multiple of `bytes`.
     pub misaligned: bool,

@@ -107,7 +107,7 @@ impl Pages {
         }
     }
 
-    /// Whether `other`, an earlier or later clone, shares all pages of `bytes` bytes from `offset` on: nobody wrote to them in between.
+    /// Whether `other`, an earlier or later clone, shares all pages of `bytes` bytes from `offset` on: no write touched them in between.
     pub fn shares(&self, other: &Pages, offset: u64, bytes: u64) -> bool {
         if self.chunks.len() != other.chunks.len() {
             return false;

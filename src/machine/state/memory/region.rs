@@ -18,7 +18,7 @@ pub struct Allocation {
     pub base: u64,
     /// How many bytes it has.
     pub bytes: u64,
-    /// Its bytes, and behind them padding that only words may touch (see [`Region::insert`]).
+    /// Its bytes, and after them padding that only words may touch (see [`Region::insert`]).
     pub pages: Pages,
 }
 
@@ -52,8 +52,8 @@ pub struct Region {
 }
 
 impl Region {
-    /// Adds an allocation at a given address; the place must be free. Behind its bytes comes `padding`, which accesses of at least
-    /// four bytes may touch: kernels are launched that store 8-bit results as words, on memory that was asked for by the byte.
+    /// Adds an allocation at a given address; the place must be free. After its bytes comes `padding`, which accesses of at least four
+    /// bytes may touch: kernels are launched that store 8-bit results as words, on memory that was allocated by the byte.
     pub fn insert(&mut self, name: &str, base: u64, bytes: u64, padding: u64, fill: u8) {
         let index = self.allocations.partition_point(|allocation| allocation.base < base);
         let pages = Pages::new(bytes.saturating_add(padding), fill);

@@ -1,17 +1,17 @@
 //! The format language of `printf` on the device (CUDA C++ Programming Guide, "Formatted Output").
 //!
 //! `%[flags][width][.precision][size]type` with the flags `-+ #0`, a width that may be `*`, the sizes `h`, `l` and `ll`, and the types
-//! `%cdiouxXpeEfFgGaAs`. What is not of this form is written as it stands, and takes no argument.
+//! `%cdiouxXpeEfFgGaAs`. What is not of this form is written unchanged, and takes no argument.
 
 use super::number;
 
-/// Arguments at most; what wants more is written as it stands.
+/// Arguments at most; further specifications are written unchanged.
 const ARGUMENTS: u32 = 32;
 
 /// Columns at most to which a number or string is filled up.
 const COLUMNS: u32 = 1 << 12;
 
-/// The values behind the format, one after the other.
+/// The values after the format, in order.
 pub trait Arguments {
     /// Why one cannot be read.
     type Error;
@@ -62,8 +62,8 @@ enum Piece<'f> {
 pub fn print<A: Arguments>(format: &[u8], arguments: &mut A) -> Result<(Vec<u8>, u32), A::Error> {
     let (mut out, mut taken) = (Vec::new(), 0);
     let mut rest = format;
-    while let Some((piece, behind)) = next_piece(rest) {
-        rest = behind;
+    while let Some((piece, tail)) = next_piece(rest) {
+        rest = tail;
         match piece {
             Piece::Text(text) => out.extend_from_slice(text),
             Piece::Value(spec, text) => {
@@ -80,7 +80,7 @@ pub fn print<A: Arguments>(format: &[u8], arguments: &mut A) -> Result<(Vec<u8>,
     Ok((out, taken))
 }
 
-/// The first piece of a format and what is behind it.
+/// The first piece of a format and what follows it.
 fn next_piece(format: &[u8]) -> Option<(Piece<'_>, &[u8])> {
     let first = *format.first()?;
     if first != b'%' {
@@ -95,7 +95,7 @@ fn next_piece(format: &[u8]) -> Option<(Piece<'_>, &[u8])> {
     Some((spec.map_or(Piece::Text(text), |spec| Piece::Value(spec, text)), rest))
 }
 
-/// The specification that `text`, what is behind a `%`, starts with, if it is one; and the bytes it takes.
+/// The specification that `text`, what follows a `%`, starts with, if it is one; and the bytes it takes.
 fn read_spec(text: &[u8]) -> (Option<Spec>, usize) {
     let mut spec = Spec { bits: 32, ..Spec::default() };
     let mut at = 0;

@@ -1,7 +1,7 @@
 //! The heap of `malloc` and `free` (CUDA C++ Programming Guide, "Dynamic Global Memory Allocation").
 //!
-//! Blocks lie in global memory like every other allocation. An address is never given twice, so that whoever uses memory after it was
-//! freed is caught.
+//! Blocks lie in global memory like every other allocation. An address is never given twice, so that a use of memory after it was freed is
+//! caught.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

@@ -35,7 +35,7 @@ impl Printed {
         &self.bytes
     }
 
-    /// Bytes of the calls behind them, which came when there were 16 MiB already.
+    /// Bytes of the calls after them, made when there were 16 MiB already.
     pub fn lost(&self) -> u64 {
         self.lost
     }

@@ -85,7 +85,7 @@ fn scientific(value: f64, precision: u32, point: bool) -> String {
     format!("{mantissa}{point}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.unsigned_abs())
 }
 
-/// `%g`: the shorter form with so many digits, without zeros at the end unless `keep` wants them.
+/// `%g`: the shorter form with `digits` digits, without zeros at the end unless `keep` wants them.
 fn shortest(value: f64, digits: u32, keep: bool) -> String {
     let text = scientific(value, digits - 1, keep);
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));

@@ -148,12 +148,12 @@ pub fn accumulator(ty: ScalarType) -> Accumulator {
     }
 }
 
-/// For each element of a sparse A the row of B that it meets, by the lanes' metadata and the selector. Rows that are put together of the
-/// halves of two are added to B.
+/// For each element of a sparse A the row of B that it multiplies, by the lanes' metadata and the selector. Rows that are put together of
+/// the halves of two are added to B.
 pub fn kept_rows(sparsity: Sparsity, (metadata, selector): (&PerLane<u32>, u32), product: &Product, b: &mut Vec<u32>) -> Vec<u16> {
     let register = |lane: u32| metadata[lane as usize % LANES];
     let elements = (0..product.m as u32).flat_map(|row| (0..product.k as u32).map(move |element| (row, element)));
-    let met = |(row, element)| match sparsity.kept(row, element, selector, register) {
+    let row_of_b = |(row, element)| match sparsity.kept(row, element, selector, register) {
         KeptElement::Row(row) => row as u16,
         KeptElement::Halves([(row, 0), (other, 1)]) if row == other => row as u16,
         KeptElement::Halves(halves) => {
@@ -162,7 +162,7 @@ pub fn kept_rows(sparsity: Sparsity, (metadata, selector): (&PerLane<u32>, u32),
             (b.len() / product.n - 1) as u16
         }
     };
-    elements.map(met).collect()
+    elements.map(row_of_b).collect()
 }
 
 /// An element put together of halves of two rows.
