@@ -25,7 +25,7 @@ pub struct Finding {
     /// Why it is wrong, in one line: the edge that is missing, or the rule that was broken.
     pub why: String,
     /// What to insert or to change, and where, in one line.
-    pub advice: String,
+    pub fix: String,
     /// Steps from the first side to the second, each in one line: what was ordered and what was not.
     pub chain: Vec<Link>,
     /// How often the same two instructions did it.
@@ -76,6 +76,7 @@ pub struct Side {
 
 /// What a side did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum SideAction {
     /// Read memory.
     Read,
@@ -190,8 +191,8 @@ impl Side {
 
 impl Finding {
     /// A finding of one side, in the first launch, about no memory.
-    pub fn new(id: FindingId, second: Side, why: String, advice: String) -> Self {
-        Self { id, launch: 0, second, first: None, memory: None, why, advice, chain: Vec::new(), count: 1, distance: None }
+    pub fn new(id: FindingId, second: Side, why: String, fix: String) -> Self {
+        Self { id, launch: 0, second, first: None, memory: None, why, fix, chain: Vec::new(), count: 1, distance: None }
     }
 
     /// What it is one of.

@@ -48,6 +48,7 @@ pub struct Waiting {
     /// The warps of the block whose same lanes stand there for the same reason.
     pub warps: Vec<u32>,
     /// What they are called: `consumer warps 1-3`.
+    #[serde(skip)]
     pub who: String,
     /// What they wait for, in one line or more.
     pub reason: String,

@@ -27,6 +27,7 @@ pub struct Site {
     /// Warp of the block.
     pub warp: u32,
     /// What the warp is called: `producer warp 0`.
+    #[serde(skip)]
     pub who: String,
     /// The lanes.
     pub lanes: LaneMask,

@@ -172,7 +172,7 @@ impl Console {
 
     /// Writes a stop and what is displayed at stops, unless its commands begin with `silent`.
     fn stopped(&mut self, stop: &Stop, silent: bool, out: &mut dyn Write) -> io::Result<()> {
-        let is_error = |finding: &FindingText| finding.id.severity() == Severity::Error;
+        let is_error = |finding: &FindingText| finding.severity == Severity::Error;
         self.wrong |=
             stop.reasons.iter().any(|reason| matches!(reason, Reason::Fault(_))) || self.session().findings().iter().any(is_error);
         if silent {

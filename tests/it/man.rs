@@ -47,7 +47,7 @@ Which mistake, error or warning, its place in the list, and what is wrong in one
 Where it was found, the launches counted from 0, and how often the same two instructions did it.
 .TP
 \fBfirst\fR, \fBsecond\fR
-The earlier and the later side; null where there is none. A side has a site, a deed (read, write, atomic, synchronize, use, or null of what was
+The earlier and the later side; null where there is none. A side has a site, an action (read, write, atomic, synchronize, use, or null of what was
 stopped before it did anything), the number of the asynchronous copy that did it, and the value that the memory held after it. A site has
 place, statement, source, lines (file and line: the PTX, then the source, then the calls that were put in place, outwards), inline_asm, block,
 warp, lanes (a bit each), thread, time.
@@ -55,7 +55,7 @@ warp, lanes (a bit each), thread, time.
 \fBmemory\fR
 name, symbol, space, block, address, bytes; or null.
 .TP
-\fBwhy\fR, \fBadvice\fR, \fBchain\fR
+\fBwhy\fR, \fBfix\fR, \fBchain\fR
 The edge that is missing, what to insert, and the steps from one side to the other, each with a site and a text.
 .TP
 \fBsource_lines\fR, \fBwaiting\fR, \fBwaiting_more\fR

@@ -92,7 +92,7 @@ fn every_recording_that_does_not_need_independent_lanes_comes_out_the_same_with_
     let programs = PROGRAMS.iter().map(|program| format!("programs/{program}.ron"));
     for path in suites.chain(programs) {
         for report in reports(&path, &options) {
-            let hangs = matches!(report.failures.first(), Some(Failure::Finding(found)) if found.id == LIVELOCK);
+            let hangs = matches!(report.failures.first(), Some(Failure::Finding { finding: found }) if found.id == LIVELOCK);
             let needs_independence = NEED_INDEPENDENCE.contains(&(path.as_str(), report.name.as_str()));
             let as_it_should = if needs_independence { hangs } else { report.failures.is_empty() };
             assert!(as_it_should, "{path}: {:#?}", report.failures);

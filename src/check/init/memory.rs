@@ -344,7 +344,7 @@ fn note(written: &mut Bytes, base: u64, event: &AccessEvent<'_>) {
 fn finding(side: Side, memory: MemoryRange, reader: &str, program: &Program) -> Finding {
     let start = map::map(program.address_bits).heap;
     let heap = start..start + map::HEAP_WINDOW;
-    let (whose, advice) = match memory.space {
+    let (whose, fix) = match memory.space {
         Space::Shared | Space::SharedCluster => (
             "no thread or copy has written these bytes since the block started; shared memory holds anything then",
             "write them first, and order the writes before this read with a barrier",
@@ -361,5 +361,5 @@ fn finding(side: Side, memory: MemoryRange, reader: &str, program: &Program) -> 
         ),
     };
     let why = format!("{reader} {} bytes before any thread wrote them: {whose}", memory.bytes);
-    Finding { memory: Some(memory), ..Finding::new(MEMORY_UNINITIALIZED, side, why, advice.to_string()) }
+    Finding { memory: Some(memory), ..Finding::new(MEMORY_UNINITIALIZED, side, why, fix.to_string()) }
 }

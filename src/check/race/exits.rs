@@ -61,13 +61,12 @@ fn outlives(first: Side, exit: &Side, memory: MemoryRange) -> Finding {
     let [x, y, z] = memory.block;
     let why =
         format!("block ({x},{y},{z}), whose shared memory this is, exits without knowing that the access is done: it may come too late");
-    let advice =
-        "have all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait after the access, before any exits";
+    let fix = "have all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait after the access, before any exits";
     let link = |place, text: &str| Link { place, text: text.to_string() };
     let chain = vec![
         link(Some(first.place), "another block accesses the shared memory"),
         link(None, "no barrier of the cluster lies between, nor a wait that ends only when the access is done"),
         link(Some(exit.place), "the last thread of the block exits, and its shared memory is gone"),
     ];
-    Finding { first: Some(first), memory: Some(memory), chain, ..Finding::new(CLUSTER_EXITED, *exit, why, advice.to_string()) }
+    Finding { first: Some(first), memory: Some(memory), chain, ..Finding::new(CLUSTER_EXITED, *exit, why, fix.to_string()) }
 }

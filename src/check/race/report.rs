@@ -64,7 +64,7 @@ impl Race {
                 launch: to.launch,
                 memory: Some(self.touched(owner, &conflict, access)),
                 why: why(id, relation, &conflict, access),
-                advice: advice(id, relation, &conflict.first, access),
+                fix: advice(id, relation, &conflict.first, access),
                 chain: self.chain(slot, &first, &second, &conflict.first, access),
                 first: Some(first),
                 second,

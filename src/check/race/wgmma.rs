@@ -58,7 +58,7 @@ impl Race {
         }
         let link = |place, text: &str| Link { place, text: text.to_string() };
         let why = "the register belongs to a wgmma that is in flight until its warp waits for its group".to_string();
-        let advice = "commit the group and wait with wgmma.wait_group before the register is used".to_string();
+        let fix = "commit the group and wait with wgmma.wait_group before the register is used".to_string();
         to.report(Finding {
             first: Some(first),
             chain: vec![
@@ -66,7 +66,7 @@ impl Race {
                 link(None, "no wgmma.wait_group that covers its group lies between"),
                 link(Some(event.place), "a register of it is used"),
             ],
-            ..Finding::new(RACE_WGMMA, second, why, advice)
+            ..Finding::new(RACE_WGMMA, second, why, fix)
         })
     }
 }

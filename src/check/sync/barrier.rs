@@ -160,10 +160,10 @@ impl BlockBarriers {
             lanes.describe(),
             place.warp
         );
-        let advice = "have every thread that is counted arrive at the barrier before it exits, or lower the count".to_string();
+        let fix = "have every thread that is counted arrive at the barrier before it exits, or lower the count".to_string();
         let second = Side::new(last.place, last.lanes, SideAction::Synchronize);
         let first = Some(Side::new(*place, *lanes, SideAction::Exit));
-        to.report(Finding { first, ..Finding::new(BARRIER_EXITED, second, why, advice) });
+        to.report(Finding { first, ..Finding::new(BARRIER_EXITED, second, why, fix) });
     }
 }
 
@@ -181,16 +181,16 @@ fn disagree(id: u32, first: &Arrived, second: &Arrived) -> Finding {
         first.wanted,
         lanes_of_warp(first)
     );
-    let advice =
+    let fix =
         "name the same count at every bar and barrier that takes part in a phase: the threads that arrive and those that wait".to_string();
     let side = |arrived: &Arrived| Side::new(arrived.place, arrived.lanes, SideAction::Synchronize);
-    Finding { first: Some(side(first)), ..Finding::new(BARRIER_COUNT, side(second), why, advice) }
+    Finding { first: Some(side(first)), ..Finding::new(BARRIER_COUNT, side(second), why, fix) }
 }
 
 fn too_many(id: u32, arrived: &Arrived, threads: u32) -> Finding {
     let why = format!("barrier {id} wants {} threads, but the block has {threads}", arrived.wanted);
-    let advice = "name as many threads as take part, or launch larger blocks".to_string();
-    Finding::new(BARRIER_COUNT, Side::new(arrived.place, arrived.lanes, SideAction::Synchronize), why, advice)
+    let fix = "name as many threads as take part, or launch larger blocks".to_string();
+    Finding::new(BARRIER_COUNT, Side::new(arrived.place, arrived.lanes, SideAction::Synchronize), why, fix)
 }
 
 /// The finding for an aligned barrier that part of a warp executes, with its fix.
@@ -202,8 +202,8 @@ fn divergence(id: u32, arrived: &Arrived, here: LaneMask, others: &str) -> Findi
         if id == CLUSTER { "barrier of the cluster".to_string() } else { format!("barrier {id}") }
     );
     let whose = if id == CLUSTER { "cluster" } else { "block" };
-    let advice = format!("move the barrier out of the branch, so that all threads of the {whose} reach it");
-    Finding::new(BARRIER_DIVERGENCE, Side::new(arrived.place, here, SideAction::Synchronize), why, advice)
+    let fix = format!("move the barrier out of the branch, so that all threads of the {whose} reach it");
+    Finding::new(BARRIER_DIVERGENCE, Side::new(arrived.place, here, SideAction::Synchronize), why, fix)
 }
 
 fn elsewhere(id: u32, first: &Arrived, second: &Arrived, here: LaneMask, program: &Program) -> Finding {

@@ -94,16 +94,16 @@ fn arrives_again((place, lanes): (Place, LaneMask), event: &OrderEvent<'_>) -> F
         "{} at the barrier of the cluster again without having waited since: which phase this counts for is chance",
         lanes_do(again, "arrive")
     );
-    let advice = "have each thread execute barrier.cluster.wait between two barrier.cluster.arrive".to_string();
+    let fix = "have each thread execute barrier.cluster.wait between two barrier.cluster.arrive".to_string();
     let side = |place| Side::new(place, again, SideAction::Synchronize);
-    Finding { first: Some(side(place)), ..Finding::new(BARRIER_COUNT, side(event.place), why, advice) }
+    Finding { first: Some(side(place)), ..Finding::new(BARRIER_COUNT, side(event.place), why, fix) }
 }
 
 fn waits_for_nothing(lanes: LaneMask, event: &OrderEvent<'_>) -> Finding {
     let why =
         format!("{} for the barrier of the cluster without having arrived at it: the wait ends at once, or never", lanes_do(lanes, "wait"));
-    let advice = "have each thread execute barrier.cluster.arrive before it waits".to_string();
-    Finding::new(BARRIER_COUNT, Side::new(event.place, lanes, SideAction::Synchronize), why, advice)
+    let fix = "have each thread execute barrier.cluster.arrive before it waits".to_string();
+    Finding::new(BARRIER_COUNT, Side::new(event.place, lanes, SideAction::Synchronize), why, fix)
 }
 
 fn action(event: &AccessEvent<'_>) -> SideAction {
@@ -112,10 +112,10 @@ fn action(event: &AccessEvent<'_>) -> SideAction {
 
 fn early(event: &AccessEvent<'_>) -> Finding {
     let why = "no barrier of the cluster lies before this access to the shared memory of another block, which may not have started";
-    let advice = "have all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait before it";
+    let fix = "have all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait before it";
     let Place { block, .. } = event.place;
     let address = event.addresses[event.lanes.first()];
     let memory = MemoryRange { space: event.space, block, address, bytes: event.bytes };
     let side = Side { bytes: event.bytes, ..Side::new(event.place, event.lanes, action(event)) };
-    Finding { memory: Some(memory), ..Finding::new(CLUSTER_LATE, side, why.to_string(), advice.to_string()) }
+    Finding { memory: Some(memory), ..Finding::new(CLUSTER_LATE, side, why.to_string(), fix.to_string()) }
 }

@@ -153,9 +153,9 @@ pub(super) fn deadlock(block: &UnfinishedBlock, tick: Tick, to: &mut Reporter<'_
 fn outside(mask_use: &MaskUse) -> Finding {
     let lanes = mask_use.lanes & !mask_use.members;
     let why = format!("{} this with the mask {:#010x}, which leaves them out", lanes_do(lanes, "execute"), mask_use.members);
-    let advice =
+    let fix =
         "name in the mask every lane that executes the instruction: take it from activemask or from a ballot before the branch".to_string();
-    Finding::new(SYNC_MEMBERMASK, Side::new(mask_use.place, lanes, SideAction::Synchronize), why, advice)
+    Finding::new(SYNC_MEMBERMASK, Side::new(mask_use.place, lanes, SideAction::Synchronize), why, fix)
 }
 
 const SAME_MASK: &str = "give all lanes that meet there the same mask, which names just them";
@@ -192,8 +192,8 @@ fn spins(waiting: &MaskUse, group: &UnfinishedGroup, program: &Program) -> Findi
         waiting.members,
         program.place(group.pc)
     );
-    let advice = "let no lane wait for lanes that wait for it: give away what they spin on before all of them meet".to_string();
-    let finding = Finding::new(SYNC_MEMBERMASK, waiting.side(), why, advice);
+    let fix = "let no lane wait for lanes that wait for it: give away what they spin on before all of them meet".to_string();
+    let finding = Finding::new(SYNC_MEMBERMASK, waiting.side(), why, fix);
     let first = Side::new(Place { pc: group.pc, ..waiting.place }, group.lanes, SideAction::Synchronize);
     Finding { first: Some(first), ..finding }
 }
@@ -208,10 +208,10 @@ fn each_other(one: (&MaskUse, bool), other: (&MaskUse, bool), live: LaneMask, pr
         format!("{} at {at} for {}{mask}", lanes_do(mask_use.lanes, "wait"), missing.describe())
     };
     let why = format!("{}, and {}: each waits for the other", described(one), described(other));
-    let advice = match one.1 && other.1 {
+    let fix = match one.1 && other.1 {
         true => "include in each mask only the lanes that reach that instruction",
         false => "have all lanes of the warp execute the instruction together: move it out of the branch",
     };
-    let finding = Finding::new(SYNC_MEMBERMASK, one.0.side(), why, advice.to_string());
+    let finding = Finding::new(SYNC_MEMBERMASK, one.0.side(), why, fix.to_string());
     Finding { first: Some(other.0.side()), ..finding }
 }

@@ -118,9 +118,9 @@ impl Mbarriers {
         self.measure(event.slot);
         let Some(before) = before.filter(|before| before.used && !before.ended) else { return false };
         let why = "the object was made before, has been used since, and mbarrier.inval has not ended its use".to_string();
-        let advice = "make each object once, before its first use, or end its use with mbarrier.inval first".to_string();
+        let fix = "make each object once, before its first use, or end its use with mbarrier.inval first".to_string();
         let memory = Some(memory(event.block, event.address));
-        to.report(Finding { first: Some(before.made), memory, ..Finding::new(MBARRIER_REINIT, side, why, advice) })
+        to.report(Finding { first: Some(before.made), memory, ..Finding::new(MBARRIER_REINIT, side, why, fix) })
     }
 
     /// The objects of the block that was in the slot before are judged and dropped.
@@ -301,9 +301,9 @@ impl Object {
             missing if missing > 0 => format!("the phase waits for {missing} bytes more than any copy brings"),
             more => format!("copies brought {} bytes more than the phase was set to expect", more.unsigned_abs()),
         };
-        let advice = "let expect_tx name just the bytes of the copies that complete on the object in this phase".to_string();
+        let fix = "let expect_tx name just the bytes of the copies that complete on the object in this phase".to_string();
         let (first, memory) = (self.expected, Some(memory(self.block, address)));
-        Finding { first, memory, ..Finding::new(MBARRIER_TX_MISMATCH, second, why, advice) }
+        Finding { first, memory, ..Finding::new(MBARRIER_TX_MISMATCH, second, why, fix) }
     }
 
     /// Its block has exited. Where the run `is_cut`, bytes may have been on their way.
@@ -316,9 +316,9 @@ impl Object {
         // What other blocks bring must have come before the exit: that is the race checker's question.
         for (_, side) in self.unawaited.iter().filter(|(_, side)| side.place.block == self.block) {
             let why = "no thread waited for the phase of the mbarrier that this copy completes, and its block has exited".to_string();
-            let advice = "wait for the phase before what the copy brings is used, and before the block exits".to_string();
+            let fix = "wait for the phase before what the copy brings is used, and before the block exits".to_string();
             let memory = Some(memory(self.block, address));
-            deferred.defer(Finding { memory, ..Finding::new(ASYNC_UNWAITED_AT_EXIT, *side, why, advice) });
+            deferred.defer(Finding { memory, ..Finding::new(ASYNC_UNWAITED_AT_EXIT, *side, why, fix) });
         }
     }
 }
@@ -345,17 +345,17 @@ fn twice(event: &MbarrierEvent, before: &Answer) -> Finding {
         lanes_do(event.lanes & before.side.lanes, "learn"),
         event.phase
     );
-    let advice = "wait for the other parity after each phase: flip it every time the thread comes round to the object".to_string();
+    let fix = "wait for the other parity after each phase: flip it every time the thread comes round to the object".to_string();
     let second = Side::new(event.place, event.lanes, SideAction::Synchronize);
     let memory = Some(memory(event.block, event.address));
-    Finding { first: Some(before.side), memory, ..Finding::new(MBARRIER_PHASE, second, why, advice) }
+    Finding { first: Some(before.side), memory, ..Finding::new(MBARRIER_PHASE, second, why, fix) }
 }
 
 fn overlap(object: &Object, address: u32, side: Side) -> Finding {
     let does = if side.action == SideAction::Read { "read" } else { "write" };
     let writer = if side.copy.is_some() { "this copy writes".to_string() } else { lanes_do(side.lanes, does) };
     let why = format!("{writer} the eight bytes of a live mbarrier object, which only mbarrier instructions may touch");
-    let advice = "do not access the object in other ways before mbarrier.inval; often an index is out of range".to_string();
+    let fix = "do not access the object in other ways before mbarrier.inval; often an index is out of range".to_string();
     let (first, memory) = (Some(object.made), Some(memory(object.block, address)));
-    Finding { first, memory, ..Finding::new(MBARRIER_OVERLAP, side, why, advice) }
+    Finding { first, memory, ..Finding::new(MBARRIER_OVERLAP, side, why, fix) }
 }

@@ -38,23 +38,23 @@ impl Wgmmas {
 
     fn issued(&self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, fenced: bool, to: &mut Reporter<'_>) -> bool {
         let second = Side::new(event.place, event.lanes, SideAction::Use);
-        let advice = "execute wgmma.fence.sync.aligned between the registers' last use and the wgmma".to_string();
+        let fix = "execute wgmma.fence.sync.aligned between the registers' last use and the wgmma".to_string();
         if !fenced {
             let why = "no wgmma.fence was executed before the first wgmma of the warp".to_string();
-            return to.report(Finding::new(WGMMA_SEQUENCE, second, why, advice));
+            return to.report(Finding::new(WGMMA_SEQUENCE, second, why, fix));
         }
         let (block, warp) = (event.by.number, event.place.warp);
         let mut slots = wgmma.accumulators.iter().chain(&wgmma.fragments);
         let Some(place) = slots.find_map(|slot| self.touched.get(&(block, warp, *slot))) else { return false };
         let why = "a register of the wgmma was touched after the last wgmma.fence of the warp".to_string();
         let first = Some(Side::new(*place, event.lanes, SideAction::Use));
-        to.report(Finding { first, ..Finding::new(WGMMA_SEQUENCE, second, why, advice) })
+        to.report(Finding { first, ..Finding::new(WGMMA_SEQUENCE, second, why, fix) })
     }
 }
 
 fn abandoned(event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bool {
     let side = Side { copy: Some(wgmma.id), ..Side::new(wgmma.issued, event.lanes, SideAction::Use) };
     let why = "the warp exits while the wgmma is in flight, and no thread has waited for its result".to_string();
-    let advice = "commit the group and wait for it with wgmma.wait_group 0 before the warp exits".to_string();
-    to.report(Finding::new(WGMMA_SEQUENCE, side, why, advice))
+    let fix = "commit the group and wait for it with wgmma.wait_group 0 before the warp exits".to_string();
+    to.report(Finding::new(WGMMA_SEQUENCE, side, why, fix))
 }

@@ -133,6 +133,7 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
     FindingText {
         number,
         id: finding.id,
+        severity: finding.id.severity(),
         kernel: kernel.map_or(String::new(), |kernel| kernel.name.to_string()),
         launch: finding.launch,
         message: finding.id.meaning().to_string(),
@@ -140,7 +141,7 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
         second: Some(side(&finding.second)),
         memory: None,
         why: finding.why.clone(),
-        advice: finding.advice.clone(),
+        fix: finding.fix.clone(),
         chain: finding.chain.iter().map(link).collect(),
         count: finding.count,
         waiting: Vec::new(),

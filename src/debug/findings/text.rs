@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::base::Severity;
 use crate::check::{FindingId, SideAction};
 use crate::debug::fault::{Fault, Waiting};
 use crate::debug::roles::Roles;
@@ -14,6 +15,8 @@ pub struct FindingText {
     pub number: usize,
     /// Which mistake.
     pub id: FindingId,
+    /// How bad it is.
+    pub severity: Severity,
     /// The kernel.
     pub kernel: String,
     /// Which launch of the case, from 0.
@@ -29,7 +32,7 @@ pub struct FindingText {
     /// The edge that is missing, or the rule that was broken; empty where the message says it.
     pub why: String,
     /// What to insert or to change, and where; empty if nothing is known.
-    pub advice: String,
+    pub fix: String,
     /// Steps from the first side to the second: what was ordered and what was not.
     pub chain: Vec<LinkText>,
     /// How often the same two instructions did it.
@@ -54,6 +57,7 @@ pub struct SideText {
     /// The number of the asynchronous operation that did it.
     pub copy: Option<u64>,
     /// What that is called: a copy or a wgmma.
+    #[serde(skip)]
     pub flight: &'static str,
     /// What the bytes held behind it, where that can be known.
     pub value: Option<String>,
@@ -92,6 +96,7 @@ impl FindingText {
         Self {
             number,
             id: fault.id,
+            severity: fault.id.severity(),
             kernel: fault.kernel.clone(),
             launch: fault.launch,
             message: fault.message.clone(),
@@ -99,7 +104,7 @@ impl FindingText {
             second: fault.site.as_ref().map(side),
             memory: None,
             why: String::new(),
-            advice: String::new(),
+            fix: String::new(),
             chain: Vec::new(),
             count: 1,
             waiting: fault.waiting.clone(),

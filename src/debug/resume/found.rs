@@ -28,7 +28,7 @@ impl Session {
     fn stops_by_setting(&self, finding: &FindingText) -> bool {
         match self.settings.stop_on {
             StopOn::Finding => true,
-            StopOn::Error => finding.id.severity() == Severity::Error,
+            StopOn::Error => finding.severity == Severity::Error,
             StopOn::None => false,
         }
     }

@@ -41,7 +41,7 @@ pub struct CaseRun {
 pub type Interrupt = fn() -> bool;
 
 /// One launch that was run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct LaunchRun {
     /// The kernel.
     pub kernel: String,

@@ -32,11 +32,12 @@ pub struct Summary {
 }
 
 /// The start of a buffer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct BufferHead {
     /// Its name.
     pub name: String,
     /// Its type, such as `f32[1024]`.
+    #[serde(rename = "type")]
     pub ty: String,
     /// Its first elements.
     pub values: Vec<String>,

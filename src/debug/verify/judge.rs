@@ -15,7 +15,7 @@ pub fn judge_findings(program: &Program, case: &Case, run: &CaseRun, checks: Che
         let found: Vec<&FindingText> = run.findings.iter().filter(|finding| finding.launch == index).collect();
         let kernel = &program.functions[launch.kernel.index()].name;
         match &launch.findings {
-            None => unwanted(found.into_iter().filter(|finding| finding.id.severity() == Severity::Error)),
+            None => unwanted(found.into_iter().filter(|finding| finding.severity == Severity::Error)),
             Some(Findings::Clean) => unwanted(found.into_iter()),
             Some(Findings::AnyOf { ids, line }) => judge_any_of(kernel, ids, *line, &found, checks),
         }
@@ -24,7 +24,7 @@ pub fn judge_findings(program: &Program, case: &Case, run: &CaseRun, checks: Che
 }
 
 fn unwanted<'a>(found: impl Iterator<Item = &'a FindingText>) -> Vec<Failure> {
-    found.map(|finding| Failure::Finding(Box::new(finding.clone()))).collect()
+    found.map(|finding| Failure::Finding { finding: Box::new(finding.clone()) }).collect()
 }
 
 /// At least one of `ids` must be found, on `line` if it is given, and nothing else.
@@ -76,7 +76,7 @@ mod tests {
         let ids = ["race.shared.raw".to_string(), "race.shared.war".to_string()];
         let failures = judge_any_of("k", &ids, Some(7), &found.iter().collect::<Vec<_>>(), Checks::ALL);
         let word = |failure: &Failure| match failure {
-            Failure::Finding(finding) => finding.id.word(),
+            Failure::Finding { finding } => finding.id.word(),
             Failure::NoFinding { .. } => "nothing",
             Failure::WrongLine { .. } => "wrong line",
             _ => "another",

@@ -7,6 +7,8 @@ mod writer;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::check::faults::LIVELOCK;
 use crate::debug::findings::FindingText;
 use crate::debug::names::place::subscript;
@@ -44,7 +46,8 @@ pub struct CaseReport {
 }
 
 /// One thing that is not as the launch file says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Failure {
     /// An element has the wrong value.
     Mismatch {
@@ -55,6 +58,7 @@ pub enum Failure {
         /// The value it must have, or be close to.
         expected: String,
         /// Who wrote it last.
+        #[serde(rename = "last_written_by")]
         writer: Option<Writer>,
     },
     /// Further elements of a buffer are wrong.
@@ -67,7 +71,10 @@ pub enum Failure {
         elements: u64,
     },
     /// Something was found, and that is not what the launch file says.
-    Finding(Box<FindingText>),
+    Finding {
+        /// What was found.
+        finding: Box<FindingText>,
+    },
     /// None of the findings that the launch file says was found.
     NoFinding {
         /// The kernel.
@@ -75,6 +82,7 @@ pub enum Failure {
         /// The ids, one of which was expected.
         expected: Vec<String>,
         /// The checkers that would find them and did not run.
+        #[serde(rename = "checkers_off")]
         off: Vec<&'static str>,
     },
     /// A finding is the right one on the wrong line.
@@ -82,6 +90,7 @@ pub enum Failure {
         /// What was found.
         finding: Box<FindingText>,
         /// The source line it was expected on.
+        #[serde(rename = "expected_line")]
         expected: u32,
     },
     /// A line that printf wrote is not the right one.

@@ -33,7 +33,7 @@ impl FindingBudget {
         let mut uncounted = Self::new(self.left);
         let (of_failures, of_list) = if prints_all { (&mut uncounted, self) } else { (self, &mut uncounted) };
         of_failures.limit(&mut report.failures, |failure| match failure {
-            Failure::Finding(finding) | Failure::WrongLine { finding, .. } => Some(finding.id),
+            Failure::Finding { finding } | Failure::WrongLine { finding, .. } => Some(finding.id),
             Failure::Mismatch { .. } | Failure::MoreMismatches { .. } | Failure::NoFinding { .. } | Failure::Printed { .. } => None,
         });
         of_list.limit(&mut report.findings, |finding: &FindingText| Some(finding.id));

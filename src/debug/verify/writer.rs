@@ -15,7 +15,7 @@ use crate::machine::{
 use crate::program::{Pc, Program};
 
 /// The last thread that wrote to a place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Writer {
     /// The kernel.
     pub kernel: String,

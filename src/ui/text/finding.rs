@@ -21,7 +21,7 @@ pub fn finding(finding: &FindingText) -> String {
     }
     lines.extend(waiting(finding));
     lines.extend(Some(&finding.why).filter(|why| !why.is_empty()).map(|why| format!("  why     {why}")));
-    lines.extend(Some(&finding.advice).filter(|advice| !advice.is_empty()).map(|advice| format!("  fix     {advice}")));
+    lines.extend(Some(&finding.fix).filter(|fix| !fix.is_empty()).map(|fix| format!("  fix     {fix}")));
     lines.extend(Some(&finding.made_up).filter(|origin| !origin.is_empty()).map(|origin| format!("  launch  {origin}")));
     if finding.count > 1 {
         lines.push(format!("  {} times in all", grouped(finding.count)));
@@ -89,7 +89,7 @@ pub fn chain(finding: &FindingText, blocks: &[Warps]) -> String {
         + &links
         + &sides(label, &finding.second)
         + &end("why     ", &finding.why)
-        + &end("fix     ", &finding.advice)
+        + &end("fix     ", &finding.fix)
         + &end("launch  ", &finding.made_up)
         + &waiting(finding).iter().map(|line| format!("{line}\n")).collect::<String>()
         + &blocks

@@ -56,7 +56,7 @@ pub(super) fn failure(failure: &Failure) -> String {
             let verb = if *more == 1 { "is" } else { "are" };
             format!("{buffer}: {} more of its {} elements {verb} wrong", grouped(*more), grouped(*elements))
         }
-        Failure::Finding(found) => finding(found),
+        Failure::Finding { finding: found } => finding(found),
         Failure::NoFinding { kernel, expected, off } => {
             let off = if off.is_empty() { String::new() } else { format!("; --checks leaves out {}", off.join(" and ")) };
             format!("{kernel}: nothing was found, expected {}{off}", expected.join(" or "))

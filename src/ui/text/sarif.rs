@@ -138,7 +138,7 @@ impl Log {
     /// Adds what is wrong with a case.
     pub fn case(&mut self, report: &CaseReport) {
         let results = report.failures.iter().map(|failure| match failure {
-            Failure::Finding(found) | Failure::WrongLine { finding: found, .. } => finding(found),
+            Failure::Finding { finding: found } | Failure::WrongLine { finding: found, .. } => finding(found),
             failure => mismatch(&report.name, failure),
         });
         self.runs[0].results.extend(results);
@@ -207,9 +207,9 @@ fn plain(rule_id: String, level: &'static str, text: String) -> RunResult {
 }
 
 fn finding(finding: &FindingText) -> RunResult {
-    let level = finding.id.severity().word();
+    let level = finding.severity.word();
     let memory = finding.memory.as_ref().map_or(String::new(), |memory| format!("{}: ", memory.name));
-    let sentences = [format!("{memory}{}", finding.message), finding.why.clone(), finding.advice.clone()];
+    let sentences = [format!("{memory}{}", finding.message), finding.why.clone(), finding.fix.clone()];
     let text: Vec<String> = sentences.into_iter().filter(|text| !text.is_empty()).collect();
     let ptx = finding.site().and_then(|site| site.lines.first().filter(|_| site.lines.len() > 1));
     let first = finding.first.iter().filter_map(|side| Some(location(best(&side.site)?, Some(described("first", side)))));

@@ -171,7 +171,7 @@ pub(super) struct Reported {
     /// What follows the words for what they do with it.
     pub why: String,
     /// What to change.
-    pub advice: String,
+    pub fix: String,
 }
 
 impl Reported {
@@ -187,8 +187,8 @@ impl Reported {
                 true => ", but nothing on their way here has written it".to_string(),
                 false => format!(", and it was made from {name}{of}, which nothing on their way has written"),
             };
-            let advice = format!("write {name} on every path to its first read: before the branch or the guard that leaves it out");
-            return Some(Self { origin: first.place, lanes, from, why, advice });
+            let fix = format!("write {name} on every path to its first read: before the branch or the guard that leaves it out");
+            return Some(Self { origin: first.place, lanes, from, why, fix });
         };
         let taken = mask(same.clone().filter_map(|(_, origin)| Some(origin.absent?.0 as usize)));
         let shfl = match matches!(program.code[first.place.pc.index()].op, Op::Warp(WarpOp::Shuffle { mask: None, .. })) {
@@ -202,8 +202,8 @@ impl Reported {
         let that = if taken.count() == 1 { "that" } else { "those" };
         let (sources, reason) = (taken.describe(), absence.why(taken));
         let why = format!(", and {made} from {sources} though {that} did not take part: {reason}");
-        let advice = format!("{}; or use {name} only in lanes whose source takes part", absence.advice(taken));
-        Some(Self { origin: first.place, lanes, from, why, advice })
+        let fix = format!("{}; or use {name} only in lanes whose source takes part", absence.advice(taken));
+        Some(Self { origin: first.place, lanes, from, why, fix })
     }
 }
 

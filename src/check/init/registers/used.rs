@@ -51,7 +51,7 @@ pub(super) fn report(
     matters: Matters,
     to: &mut Reporter<'_>,
 ) -> bool {
-    let Some(Reported { origin, lanes, from, why, advice }) = Reported::new(to.program, register, origins) else { return false };
+    let Some(Reported { origin, lanes, from, why, fix }) = Reported::new(to.program, register, origins) else { return false };
     let read = name(to.program, to.program.function_at(issue.place.pc), register);
     let action = match matters {
         Matters::Way => format!("{read} decides which way {}", lanes_do(lanes, "go")),
@@ -63,5 +63,5 @@ pub(super) fn report(
     let side = |place, lanes| Side::new(place, lanes, SideAction::Use);
     let first = (origin.pc != issue.place.pc).then(|| side(origin, from));
     let second = side(issue.place, lanes);
-    to.report(Finding { first, ..Finding::new(REGISTER_UNINITIALIZED, second, format!("{action}{why}"), advice) })
+    to.report(Finding { first, ..Finding::new(REGISTER_UNINITIALIZED, second, format!("{action}{why}"), fix) })
 }
