@@ -1,4 +1,4 @@
-//! Ids, sources, spans, diagnostics, saved files, sets of lanes, time: what every layer may use and what knows no other layer.
+//! Ids, sources, spans, diagnostics, saved files, sets of lanes, time: what every layer may use and what depends on no other layer.
 
 mod counted;
 mod diagnostic;

@@ -19,7 +19,7 @@ enum Target {
     Stream(PathBuf),
 }
 
-/// Writes `parts`, one behind the other, as the content of the file at `path`. Symbolic links are followed; an old file keeps its
+/// Writes `parts`, one after the other, as the content of the file at `path`. Symbolic links are followed; an old file keeps its
 /// permissions, and where the system allows it its owner.
 ///
 /// # Errors
@@ -45,7 +45,7 @@ fn target(path: &Path) -> io::Result<Target> {
         if found.is_file() {
             return Ok(Target::Name(path, Some(found)));
         }
-        // A link in /proc stands for an open file, whatever name that has.
+        // A link in /proc denotes an open file, whatever name that has.
         if !found.is_symlink() || fs::canonicalize(folder_of(&path))?.starts_with("/proc") {
             return Ok(Target::Stream(path));
         }
@@ -62,7 +62,7 @@ fn write_parts(file: &mut File, parts: &[&[u8]]) -> io::Result<()> {
     parts.iter().try_for_each(|part| file.write_all(part))
 }
 
-/// Standard output and standard error go on where they are; anything else is opened, and nothing that it holds is cut off.
+/// Standard output and standard error continue where they are; anything else is opened, and nothing that it holds is cut off.
 fn stream(name: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {

@@ -35,7 +35,7 @@ impl Span {
     }
 }
 
-/// A place as a person names it.
+/// A place as it is written in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// Line, from 1.

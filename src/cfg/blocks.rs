@@ -20,7 +20,7 @@ pub(super) struct Graph {
     predecessors: Edges,
 }
 
-/// The neighbours of every block, one list behind the other.
+/// The neighbours of every block, one list after the other.
 #[derive(Clone, Debug)]
 struct Edges {
     /// Where the list of each block starts in `targets`, and the end.
@@ -73,8 +73,8 @@ impl Graph {
         Self::of_pairs(self.starts.clone(), pairs)
     }
 
-    /// Where the ways out of `block` land: a jump to a block that only jumps goes where that one goes, and a jump to a block that only ends
-    /// the thread is an end itself, here none.
+    /// The targets of the edges out of `block`: a jump to a block that only jumps goes where that one goes, and a jump to a block that only
+    /// ends the thread is an end itself, here none.
     pub(super) fn landings<'a>(&'a self, program: &'a Program, block: BlockId) -> impl Iterator<Item = Option<BlockId>> + 'a {
         self.successors(block).iter().map(|next| self.landing(program, *next))
     }

@@ -14,8 +14,8 @@ pub(super) fn dominators(graph: &Graph) -> Vec<Option<BlockId>> {
     immediate(graph.len(), edges, 0)
 }
 
-/// The immediate post-dominator of every block: its dominator when every edge is turned round and an end behind all ends of the
-/// function is the entry. Blocks that cannot reach an end have none.
+/// The immediate post-dominator of every block: its dominator when every edge is reversed and an end after all ends of the function is the
+/// entry. Blocks that cannot reach an end have none.
 pub(super) fn post_dominators(graph: &Graph) -> Vec<Option<BlockId>> {
     let end = graph.len() as u32;
     let turned = blocks(graph).flat_map(|block| graph.successors(block).iter().map(move |next| (next.0, block.0)));

@@ -1,9 +1,9 @@
-//! Control flow of a function: blocks, dominators, loops, and where divergent lanes meet.
+//! Control flow of a function: blocks, dominators, loops, and reconvergence points.
 //!
-//! A [`ControlFlow`] is made once from a program and then only read. Everything in it is a dense vector by [`BlockId`]; blocks are
-//! numbered in the order of the text. A call returns to the next instruction and is no edge. Neither is a guarded `exit` or `ret`:
-//! lanes that leave there are gone, and the question is where the others meet. [`frontier_order`] is what the scheduler reads, the
-//! rest is for people.
+//! A [`ControlFlow`] is made once from a program and then only read. Everything in it is a dense vector by [`BlockId`]; blocks are numbered
+//! in the order of the text. A call returns to the next instruction and is no edge. Neither is a guarded `exit` or `ret`: lanes that leave
+//! there are gone, and the question is where the others reconverge. [`frontier_order`] is what the scheduler reads, the rest is for display
+//! and diagnostics.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -65,17 +65,17 @@ impl ControlFlow {
         self.graph.predecessors(block)
     }
 
-    /// The nearest other block that every way from the entry to `block` passes; `None` for the entry and what it does not reach.
+    /// The nearest other block that every path from the entry to `block` passes; `None` for the entry and what it does not reach.
     pub fn idom(&self, block: BlockId) -> Option<BlockId> {
         self.idoms[block.index()]
     }
 
-    /// Whether every way from the entry to `below` passes `above`, as a block does itself.
+    /// Whether every path from the entry to `below` passes `above`, as a block does itself.
     pub fn dominates(&self, above: BlockId, below: BlockId) -> bool {
         std::iter::successors(Some(below), |block| self.idom(*block)).any(|block| block == above)
     }
 
-    /// The nearest other block that every way from `block` to an end of the function passes; `None` if there is none, or no way.
+    /// The nearest other block that every path from `block` to an end of the function passes; `None` if there is none, or no path.
     pub fn ipdom(&self, block: BlockId) -> Option<BlockId> {
         self.ipdoms[block.index()]
     }
@@ -85,7 +85,7 @@ impl ControlFlow {
         &self.loops
     }
 
-    /// The instruction where lanes that part at `pc`, the end of a block, meet again: the start of its immediate post-dominator.
+    /// The instruction where lanes that part at `pc`, the end of a block, reconverge: the start of its immediate post-dominator.
     pub fn reconvergence(&self, pc: Pc) -> Option<Pc> {
         let reconvergence = self.ipdom(self.block_of(pc)?)?;
         Some(Pc(self.graph.code(reconvergence).start))
@@ -127,7 +127,7 @@ pub fn reconvergences_of(program: &Program, kernel: FuncId) -> Vec<Box<[Pc]>> {
     reconvergences
 }
 
-/// Where lanes of warps with a stack meet, in one function: by block, the blocks where lanes that part at its end meet again, the
+/// The reconvergence points of warps with a stack, in one function: by block, the blocks where lanes that part at its end reconverge, the
 /// outermost first. They are what an assembler for sm_6x and earlier notes with SSY and PBK.
 pub fn reconvergences(program: &Program, function: FuncId) -> Vec<Vec<BlockId>> {
     scopes::noted(program, &Graph::new(program, function))

@@ -1,4 +1,4 @@
-//! The static order of blocks by which the scheduler tells which lanes are furthest behind.
+//! The static order of blocks by which the scheduler finds the least advanced lanes.
 //!
 //! Of several groups of lanes, the one whose instruction has the smallest rank runs next ("thread frontiers"). The others then
 //! wait where they can be caught up with, provided that
@@ -7,7 +7,7 @@
 //! - a loop is contiguous: all its blocks come before any of its exits, so that lanes which left it wait until the last one leaves.
 //!
 //! A reverse postorder has the first property and not the second. So the strongly connected parts of the function are sorted
-//! topologically, and each loop is sorted the same way by itself, with the edges into its header cut. Where both properties leave a
+//! topologically, and each loop is sorted in the same manner by itself, with the edges into its header cut. Where both properties leave a
 //! choice, the order of the text decides, because compilers put unlikely blocks last.
 
 use std::cmp::Reverse;

@@ -70,7 +70,7 @@ pub struct Side {
     pub action: SideAction,
     /// Bytes a lane; 0 where no memory is touched.
     pub bytes: u32,
-    /// The asynchronous copy that did it, if none of the lanes did themselves.
+    /// The asynchronous copy that did it, if no lane did it directly.
     pub copy: Option<u64>,
 }
 

@@ -51,7 +51,7 @@ impl Reachability {
         })
     }
 
-    /// Whether control can flow from `from` to `to` without going round a loop; false where they are in different functions.
+    /// Whether control can flow from `from` to `to` without a back edge of a loop; false where they are in different functions.
     pub fn reaches_without_back_edge(&mut self, program: &Program, from: Pc, to: Pc) -> bool {
         let known = self.forward.get(&(from, to)).copied();
         known.unwrap_or_else(|| {

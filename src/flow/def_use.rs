@@ -27,7 +27,7 @@ struct Write {
     is_certain: bool,
 }
 
-/// The writes of one function, and the ways from them.
+/// The writes of one function, and the paths from them.
 pub struct DefUse<B> {
     blocks: B,
     /// In order of registers, and for each in order of the code.

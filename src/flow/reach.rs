@@ -44,7 +44,7 @@ pub fn closure<I: IntoIterator<Item = usize>>(
     Reached { set, order }
 }
 
-/// The starts and what control can come to from there.
+/// The starts and all nodes that control can reach from there.
 pub fn forward(graph: &impl Graph, starts: impl IntoIterator<Item = usize>) -> Reached {
     closure(graph.nodes(), starts, |node| graph.successor_nodes(node))
 }

@@ -29,7 +29,7 @@ impl<T: Ord + Clone> Lattice for BTreeSet<T> {
     }
 }
 
-/// Which way facts travel.
+/// The direction in which facts travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Along the edges.
@@ -42,7 +42,7 @@ pub enum Direction {
 pub trait Analysis {
     /// What is known at a node.
     type Fact: Lattice;
-    /// Which way it travels.
+    /// The direction in which it travels.
     const DIRECTION: Direction;
 
     /// What is known where no path leads: joined with another fact it is that fact.

@@ -88,7 +88,7 @@ impl Worklist {
 mod tests {
     use super::*;
 
-    /// The nodes in the order of their visits, where the visit of 70 lets 3, 70 and 150 wait once more.
+    /// The nodes in the order of their visits, where the visit of 70 adds 3, 70 and 150 to the worklist again.
     fn visits(order: Order) -> Vec<usize> {
         let mut list = Worklist::new(200, order);
         [3, 70, 128, 199].iter().for_each(|node| list.push(*node));

@@ -2,10 +2,10 @@
 //! "Shared Memory Matrix Layout").
 //!
 //! An operand is a matrix of M or N by K; its *index* is the row of A or the column of B. It lies in shared memory in chunks of 16 bytes
-//! that belong together, so [`SharedTile::chunks`] is all that somebody who reads it has to know.
+//! that belong together, so [`SharedTile::chunks`] is all that a reader of it needs.
 //!
 //! Without swizzle, chunks lie in core matrices of 8 by 16 bytes, one after the other; with a swizzle of S bytes, in 8 rows of S bytes.
-//! For index x, byte b of its K, or element k of K, the chunk starts behind the operand's start at
+//! For index x, byte b of its K, or element k of K, the chunk starts at this offset from the operand's start:
 //!
 //! | major | a chunk holds | without swizzle | with a swizzle |
 //! | --- | --- | --- | --- |

@@ -1,4 +1,4 @@
-//! What is wrong with an opcode that stands for no form, in words: the nearest form says what would be right.
+//! What is wrong with an opcode that matches no form, in words: the nearest form says what would be right.
 
 use super::form::{Form, Slot};
 use super::matcher::{Fit, MatchError, Piece, fit};
@@ -62,7 +62,7 @@ fn looks_like_type(word: &str) -> bool {
     digits.len() < word.len() && digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// The error for a word of the instruction's name that stands behind other words, if that is all that is wrong.
+/// The error for a word of the instruction's name that comes after other words, if that is all that is wrong.
 fn interrupted_name(forms: &'static [Form], words: &[Piece<'_>], opcode: &str) -> Option<MatchError> {
     forms.iter().find_map(|form| {
         let is_name = |piece: &Piece<'_>| form.slots.iter().any(|slot| slot.joined && has(slot, piece.text));

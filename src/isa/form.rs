@@ -12,10 +12,10 @@
 //! tcgen05.mma.*                                   ...
 //! ```
 //!
-//! `(..)` is a slot that one of its words must fill, `[..]` one that may be filled; a bare `.word` must stand there, and `.*` is any
-//! words. `<name>` stands for a set of words of `notation`. `{8.0,90}` after a word says the PTX version and target it needs. Words
-//! may be written in any order, but type words fill the slots from left to right, and a word with `-` for its dot belongs to the
-//! name of the instruction: nothing stands before it but others of the kind, in the order of the row.
+//! `(..)` is a slot that one of its words must fill, `[..]` one that may be filled; a bare `.word` is required, and `.*` is any words.
+//! `<name>` denotes a set of words of `notation`. `{8.0,90}` after a word says the PTX version and target it needs. Words may be written in
+//! any order, but type words fill the slots from left to right, and a word with `-` for its dot belongs to the name of the instruction:
+//! only others of the kind precede it, in the order of the row.
 //!
 //! Operands called `d`, `p` and `q` are written, the others read; they have the type of the instruction, which is its last type
 //! word, unless an annotation says otherwise:
@@ -31,7 +31,7 @@
 //! | `:*16` | is a multiple of this if it is a constant |
 //! | `:0-255` | is in this range if it is a constant |
 //! | `:reg` | is a register |
-//! | `:x4` | is four registers in braces; of `[a, c]`, so many coordinates |
+//! | `:x4` | is four registers in braces; of `[a, c]`, this many coordinates |
 //! | `:xd` | is as many as the word `.1d` to `.5d` says (`:xd-2` two less) |
 //! | `:xn2` | is half as many as the shape `.m64n8k16` has columns (`:xn4` a quarter) |
 //! | `:or-desc` | may be a matrix descriptor instead |
@@ -44,7 +44,7 @@
 //! | `:__` | is `_` |
 //! | `:or-pred` | may be a predicate instead |
 //! | `:label` | is a name that the instruction itself looks up |
-//! | `:with.WORD` | stands there if and only if the opcode has the word |
+//! | `:with.WORD` | is there if and only if the opcode has the word |
 //! | `:any` | is whatever the instruction's own rules say |
 
 use super::decode::Decode;
@@ -157,10 +157,10 @@ pub enum OperandType {
     Fixed(ScalarType),
 }
 
-/// How many registers stand in braces.
+/// How many registers there are in braces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// So many.
+    /// This many.
     Fixed(usize),
     /// As many as the tensor has dimensions (`.1d` to `.5d`), less this number.
     Dimensions(usize),
@@ -194,7 +194,7 @@ pub struct OperandForm {
     pub special: bool,
     /// The address of a variable or function is a value here.
     pub address_of: bool,
-    /// So many registers in braces.
+    /// This many registers in braces.
     pub registers: Option<Count>,
     /// The space an address lies in, where it is not the one that the opcode names.
     pub space: Option<Space>,
@@ -208,15 +208,15 @@ pub struct OperandForm {
     pub sink_only: bool,
     /// A predicate may be read instead.
     pub or_predicate: bool,
-    /// A matrix descriptor in a register of 64 bits may stand for registers in braces.
+    /// A matrix descriptor in a register of 64 bits may take the place of registers in braces.
     pub or_descriptor: bool,
-    /// `!` may stand before it.
+    /// `!` may precede it.
     pub negatable: bool,
     /// A second predicate destination after `|`: whether it must be there.
     pub pair: Option<bool>,
     /// It may be left out.
     pub optional: bool,
-    /// It stands there only with this word.
+    /// It is there only with this word.
     pub with: Option<&'static str>,
 }
 
@@ -234,8 +234,8 @@ impl Form {
     }
 }
 
-/// Whether a register declared `register` may stand where an instruction works on `ty` (PTX ISA, "Type Checking" and "Operand
-/// Size Exceeding Instruction-Type Size"); `wider` says whether it may be wider.
+/// Whether a register declared `register` may be used where an instruction works on `ty` (PTX ISA, "Type Checking" and "Operand Size
+/// Exceeding Instruction-Type Size"); `wider` says whether it may be wider.
 pub fn agrees(ty: ScalarType, register: ScalarType, wider: bool) -> bool {
     use TypeKind::{Float, Predicate, Signed, Unsigned, Untyped};
     let size = if wider { register.bits() >= ty.bits() } else { register.bits() == ty.bits() };

@@ -140,7 +140,7 @@ pub enum FloatBinary {
 #[rustfmt::skip]
 pub enum FloatTernary { Fma, FmaRelu, FmaOob, FmaOobRelu, MulSub, NegMulAdd, NegMulSub, MulScaleUp, MulScaleDown }
 
-/// What is computed as a product of two floats, so that its rounding may be left to an operation behind it.
+/// What is computed as a product of two floats, so that its rounding may be left to an operation after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Factored {
     /// The product itself.

@@ -1,8 +1,8 @@
 //! The vocabulary of texture and surface instructions (PTX ISA, "Texture Instructions", "Surface Instructions", "Texture Sampler and
 //! Surface Types").
 //!
-//! An *image* is what a handle stands for: a texture (texels and how to read them), a sampler (only how to read), or a surface (texels
-//! to read and write).
+//! An *image* is what a handle denotes: a texture (texels and how to read them), a sampler (only how to read), or a surface (texels to read
+//! and write).
 
 #![allow(missing_docs, reason = "variants are the words of PTX itself")]
 

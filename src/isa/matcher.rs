@@ -1,4 +1,4 @@
-//! Which form of the table the dotted words of an opcode stand for, and what is wrong with them if none.
+//! Which form of the table the dotted words of an opcode match, and what is wrong with them if none.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub struct Matched {
     pub types: SmallVec<[ScalarType; 4]>,
 }
 
-/// Why an opcode stands for no form.
+/// Why an opcode matches no form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchError {
     /// `opcode`, `modifier` or `type`.
@@ -33,7 +33,7 @@ pub struct MatchError {
     pub help: Option<String>,
 }
 
-/// Finds the form that `text`, an opcode with its dotted words, stands for; of several, the first that takes `operands` operands.
+/// Finds the form that `text`, an opcode with its dotted words, matches; of several, the first that takes `operands` operands.
 pub fn match_words(text: &str, operands: usize) -> Result<Matched, MatchError> {
     let blanked = without_comments(text);
     let text = &*blanked;
@@ -90,7 +90,7 @@ impl Matched {
     }
 }
 
-/// A dotted word of an opcode and where it stands in it.
+/// A dotted word of an opcode and its position in it.
 #[derive(Clone, Debug)]
 pub(super) struct Piece<'a> {
     pub text: &'a str,
@@ -132,8 +132,8 @@ impl Fit {
     }
 }
 
-/// Puts every word into the first free slot that takes it; types must fill their slots in order, and words of the instruction's
-/// name stand before all others.
+/// Puts every word into the first free slot that takes it; types must fill their slots in order, and words of the instruction's name
+/// precede all others.
 pub(super) fn fit(form: &'static Form, pieces: &[Piece<'_>]) -> Fit {
     let mut words: SmallVec<[Option<Word>; 8]> = SmallVec::from_elem(None, form.slots.len());
     let (mut types, mut left) = (SmallVec::new(), SmallVec::new());

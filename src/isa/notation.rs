@@ -117,7 +117,7 @@ fn slots(mut rest: &'static str) -> Vec<Slot> {
     slots
 }
 
-/// The word or the set that `text` stands for.
+/// The word or the set that `text` denotes.
 fn words(text: &'static str) -> Vec<Word> {
     match text.strip_prefix('<') {
         None => vec![word(text)],

@@ -67,7 +67,7 @@ impl TensorElement {
         }
     }
 
-    /// Whether a load rounds elements to 10 bits behind the point.
+    /// Whether a load rounds elements to 10 bits after the point.
     pub fn is_tf32(self) -> bool {
         matches!(self, TensorElement::TF32 | TensorElement::TF32Ftz)
     }
@@ -150,7 +150,7 @@ impl Swizzle {
 pub enum OutsideFill {
     #[default]
     Zero,
-    /// A NaN that stands for zero in a multiplication.
+    /// A NaN that denotes zero in a multiplication.
     NanRequestZeroFma,
 }
 

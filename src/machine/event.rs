@@ -339,8 +339,8 @@ pub enum Event<'a> {
     After(&'a Issue, &'a Warp),
     /// Groups of a warp reconverged between two instructions, and these lanes are now one group at the place.
     Merged(Place, LaneMask),
-    /// The instruction at the place made threads of the block arrive at a barrier or exit, which may have set others going and, if they
-    /// wait for the result of a reduction, written their registers.
+    /// The instruction at the place made threads of the block arrive at a barrier or exit, which may have released others and, if they wait
+    /// for the result of a reduction, written their registers.
     Arrived(Place, &'a Block),
 }
 

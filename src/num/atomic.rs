@@ -15,7 +15,7 @@ pub fn decrement(old: u64, limit: u64) -> u64 {
     if old == 0 || old > limit { limit } else { old - 1 }
 }
 
-/// `.add` of floats; `ftz` flushes subnormal numbers, as `.f32` in global memory does. Of two NaNs the old one goes on.
+/// `.add` of floats; `ftz` flushes subnormal numbers, as `.f32` in global memory does. Of two NaNs the old one is the result.
 #[inline(always)]
 pub fn add<F: Float>(old: F, b: F, ftz: bool) -> F {
     float::add(b, old, Mode { ftz, ..Mode::default() })

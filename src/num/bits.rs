@@ -149,7 +149,7 @@ pub enum PrmtMode {
 }
 
 impl PrmtMode {
-    /// The selector that the choice `control` stands for; its low 2 bits count.
+    /// The selector that the choice `control` denotes; its low 2 bits count.
     #[inline(always)]
     pub fn selector(self, control: u32) -> u32 {
         let row: [u16; 4] = match self {

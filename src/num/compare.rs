@@ -21,7 +21,7 @@ pub enum Compare {
     Nan,
 }
 
-/// Whether `a` stands in the relation to `b`.
+/// Whether the relation holds between `a` and `b`.
 #[inline(always)]
 pub fn holds<T: PartialOrd>(relation: Compare, a: T, b: T) -> bool {
     let (below, equal, above) = (a < b, a == b, a > b);

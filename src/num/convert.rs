@@ -25,9 +25,9 @@ use super::{Bf16, F16, Rounding};
 /// What kind of number a word holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An unsigned integer of so many bits.
+    /// An unsigned integer of this many bits.
     Unsigned(u32),
-    /// A two's complement integer of so many bits.
+    /// A two's complement integer of this many bits.
     Signed(u32),
     /// A float.
     Float(Format),
@@ -69,7 +69,7 @@ enum Value {
 }
 
 impl Conversion {
-    /// Converts the number in the low bits of `word`; the result stands in the low bits, zeros above it.
+    /// Converts the number in the low bits of `word`; the result is in the low bits, zeros above it.
     pub fn apply(&self, word: u64) -> u64 {
         match (self.from, self.to) {
             (Kind::Float(from), Kind::Float(to)) => self.float_to_float(word, from, to),

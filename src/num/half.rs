@@ -1,7 +1,7 @@
 //! The 16-bit floating-point types.
 //!
-//! Their arithmetic goes through `f64`, which holds every sum and product of them well enough to be rounded once more: only where a
-//! `bf16` product meets a much smaller addend does the rounding to `f64` have to leave a trace (round to odd).
+//! Their arithmetic goes through `f64`, which holds every sum and product of them well enough to be rounded again: only where a `bf16`
+//! product is added to a much smaller number does the rounding to `f64` have to leave a trace (round to odd).
 
 use super::Mode;
 use super::exact::Format;

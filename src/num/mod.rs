@@ -1,4 +1,4 @@
-//! Scalar and matrix arithmetic, bit for bit as an NVIDIA H200 (sm_90a) computes it; no machine in sight.
+//! Scalar and matrix arithmetic, bit for bit as an NVIDIA H200 (sm_90a) computes it; independent of the machine.
 //!
 //! Everything here is a function of plain numbers. Integers are Rust's; a float is an `f32`, an `f64`, an [`F16`] or a [`Bf16`], and
 //! instructions on floats take a [`Mode`]: the words `.rn .rz .rm .rp`, `.ftz` and `.sat`. Functions meant for loops over lanes are

@@ -1,10 +1,10 @@
 //! Video instructions (PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions").
 //!
-//! Nothing but `vset` and the SIMD forms without `.add` does quite what the manual says: the assembler makes them of other
-//! instructions, and this is what those leave, as recorded. Where a scalar result is clamped or goes on into a second operation, it
-//! matters how the first one kept it:
+//! Nothing but `vset` and the SIMD forms without `.add` does quite what the manual says: the assembler makes them of other instructions,
+//! and this is what those leave, as recorded. Where a scalar result is clamped or is an operand of a second operation, it matters how the
+//! first one kept it:
 //!
-//! - a sum or difference that is not clamped goes on with its low 32 bits, extended by their sign;
+//! - a sum or difference that is not clamped is passed on as its low 32 bits, extended by their sign;
 //! - a clamp to `.u32` keeps negative results out, and too large ones only of shifts and `vmad`;
 //! - a clamp to a byte or half takes negative results for too large ones;
 //! - what is put into the upper half (`.h1`) is the upper half of the result.
@@ -30,7 +30,7 @@ pub fn shift_count(b: i64, wrap: bool) -> u32 {
     if wrap { b & 31 } else { b.min(32) }
 }
 
-/// Clamped to integers of so many bits.
+/// Clamped to integers of `bits` bits.
 #[inline(always)]
 pub fn clamp(value: i64, bits: u32, signed: bool) -> i64 {
     if signed { value.clamp(-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { value.clamp(0, (1 << bits) - 1) }
@@ -115,7 +115,7 @@ pub struct MultiplyAdd {
     pub plus_one: bool,
     /// `.sat`
     pub sat: bool,
-    /// The sum is shifted right by so many bits.
+    /// The sum is shifted right by this many bits.
     pub shift: u32,
 }
 

@@ -19,12 +19,12 @@ pub struct Place {
     pub address: Address,
 }
 
-/// How much of its source a `cp.async` reads; zeros stand for the rest.
+/// How much of its source a `cp.async` reads; the rest reads as zeros.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kept {
     /// All of it.
     All,
-    /// So many bytes, a 32-bit value.
+    /// This many bytes, a 32-bit value.
     Bytes(Src),
     /// Nothing where the predicate holds.
     Unless(PredSrc),

@@ -58,7 +58,7 @@ pub enum ImageFn {
         /// 0 to 3.
         component: usize,
     },
-    /// `suld.b`: elements of so many bits.
+    /// `suld.b`: elements of this many bits.
     Load(u8, SurfaceBounds),
     /// `sust.b`.
     Store(u8, SurfaceBounds),

@@ -83,7 +83,7 @@ pub fn map(address_bits: u32) -> &'static Map {
 /// Bytes of every window, but for that of shared memory in 64-bit modules.
 pub const WINDOW_BYTES: u64 = 1 << 27;
 
-/// Bits of an address inside the shared memory of one block of a cluster; the block's rank stands above them.
+/// Bits of an address inside the shared memory of one block of a cluster; the bits above them are the block's rank.
 pub const SHARED_OFFSET_BITS: u32 = 24;
 
 /// Where the shared memory of the block of rank `rank` begins in the window of shared memory.

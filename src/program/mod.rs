@@ -1,8 +1,8 @@
 //! The immutable executable form of a module: what `sema` makes of a file and everything after it reads.
 //!
-//! All code of a module lies in one vector; a [`Pc`] is an index into it, so a program counter is one word and code addresses
-//! order like the text. Operands are slots ([`operand`](self)), addresses are numbers ([`map`]), and names, spans and lines lie in
-//! tables beside the code, where only a person's question looks.
+//! All code of a module lies in one vector; a [`Pc`] is an index into it, so a program counter is one word and code addresses order like
+//! the text. Operands are slots ([`operand`](self)), addresses are numbers ([`map`]), and names, spans and lines lie in tables beside the
+//! code, used only for diagnostics and display.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -79,7 +79,7 @@ pub struct Program {
     pub statements: Vec<Option<Statement>>,
     /// The opcodes of the module, each spelling once.
     pub opcodes: Vec<Opcode>,
-    /// Where the operands of all statements stand, statement by statement.
+    /// The positions of the operands of all statements, statement by statement.
     pub operand_spans: Vec<Span>,
     /// What the operands of all statements name, statement by statement.
     pub mentions: Vec<Mention>,
@@ -87,7 +87,7 @@ pub struct Program {
     pub source_lines: Vec<Option<SourceLine>>,
     /// Of instructions of a function that the compiler has put in place of its call: where that was called, innermost first.
     pub call_sites: BTreeMap<Pc, Vec<SourceLine>>,
-    /// What stands between `// begin inline asm` and `// end inline asm`, which compilers write around the text of an `asm` statement, in
+    /// The text between `// begin inline asm` and `// end inline asm`, which compilers write around the text of an `asm` statement, in
     /// order.
     pub inline_asm: Vec<Span>,
     /// Names of `.file` directives by number.
@@ -333,8 +333,8 @@ pub struct Variable {
     pub is_array: bool,
     /// Where it lies. For `Local`, the offset in the frame of `function`, or the address of a variable of the module.
     pub location: Location,
-    /// Size in bytes; 0 for `extern .shared x[]`, which stands for the dynamic shared memory: it starts at
-    /// [`map::SHARED_RESERVED`] + `Function::shared_bytes` of the kernel, and `location` says nothing.
+    /// Size in bytes; 0 for `extern .shared x[]`, which denotes the dynamic shared memory: it starts at [`map::SHARED_RESERVED`] +
+    /// `Function::shared_bytes` of the kernel, and `location` says nothing.
     pub bytes: u64,
     /// Alignment in bytes.
     pub align: u32,
@@ -442,7 +442,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// The slot of register `number` of a bank, and of the next `width - 1` behind it; given away now if it has none.
+    /// The slot of register `number` of a bank, and of the next `width - 1` after it; assigned now if it has none.
     pub fn place(&mut self, bank: Bank, number: u32, width: u32) -> u32 {
         let (placed, next) = match bank {
             Bank::B32 => (&mut self.b32, &mut self.slots.b32),
@@ -491,7 +491,7 @@ impl Program {
         self.functions.iter().position(|function| function.code.contains(&pc.0)).map(FuncId::new)
     }
 
-    /// The line of the PTX text that the statement at `pc` stands on; 0 if there is no such instruction.
+    /// The line of the PTX text with the statement at `pc`; 0 if there is no such instruction.
     pub fn line(&self, pc: Pc) -> u32 {
         self.spans.get(pc.index()).map_or(0, |span| self.sources_text.file(span.source).line_of(span.start))
     }

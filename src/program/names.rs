@@ -8,7 +8,7 @@ pub fn short_name(name: &str) -> &str {
             let rest = &inner[at + 1..];
             let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
             let (length, own) = rest.split_at(digits);
-            // Behind the name there may be a number that tells variables of one name apart.
+            // After the name there may be a number that distinguishes variables of one name.
             let length = length.parse().ok()?;
             let (own, tail) = own.split_at_checked(length)?;
             (length > 0 && (tail.is_empty() || tail.starts_with('_'))).then_some(own)

@@ -91,7 +91,7 @@ impl std::fmt::Debug for Dst {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Src(u32);
 
-/// What a [`Src`] stands for.
+/// What a [`Src`] denotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SrcKind {
     /// A slot of the current function's frame.

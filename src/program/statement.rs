@@ -12,12 +12,12 @@ define_id!(
     OpcodeId, "opcode"
 );
 
-/// An opcode with its modifiers, and what it is in the instruction table. Statements that spell it alike share it.
+/// An opcode with its modifiers, and what it is in the instruction table. Statements with the same spelling share it.
 #[derive(Clone, Debug)]
 pub struct Opcode {
     /// As it is written, `ld.global.v2.f32`, without white space and comments between its words.
     pub text: Box<str>,
-    /// The form of the instruction table that it stands for, its words and its types.
+    /// The form of the instruction table that it matches, its words and its types.
     pub matched: Matched,
 }
 
@@ -38,11 +38,11 @@ impl Opcode {
 pub struct Statement {
     /// What its opcode is.
     pub opcode: OpcodeId,
-    /// Where the opcode stands, from its first word to its last one.
+    /// The position of the opcode, from its first word to its last one.
     pub opcode_span: Span,
-    /// Where the name of the predicate before it stands.
+    /// The position of the name of the predicate before it.
     pub guard: Option<Span>,
-    /// Where its operands stand: entries of [`Program::operand_spans`](super::Program).
+    /// The positions of its operands: entries of [`Program::operand_spans`](super::Program).
     pub operands: Range<u32>,
     /// What its operands name: entries of [`Program::mentions`](super::Program).
     pub mentions: Range<u32>,
@@ -60,9 +60,9 @@ pub enum Named {
 /// A name in a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mention {
-    /// What it stands for.
+    /// What it denotes.
     pub named: Named,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
@@ -84,13 +84,13 @@ impl Program {
         Some(format!("{}{name}", if negate { "!" } else { "" }))
     }
 
-    /// Where the operands of the statement at `pc` stand, in order.
+    /// The positions of the operands of the statement at `pc`, in order.
     pub fn operands(&self, pc: Pc) -> &[Span] {
         let range = self.statement(pc).map_or(0..0, |statement| statement.operands.clone());
         self.operand_spans.get(range.start as usize..range.end as usize).unwrap_or(&[])
     }
 
-    /// The names of variables and special registers in the statement at `pc`, in the order in which they are read; one that stands once may
+    /// The names of variables and special registers in the statement at `pc`, in the order in which they are read; one that occurs once may
     /// be there twice.
     pub fn mentions(&self, pc: Pc) -> &[Mention] {
         let range = self.statement(pc).map_or(0..0, |statement| statement.mentions.clone());

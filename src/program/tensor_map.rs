@@ -1,5 +1,5 @@
-//! Tensor maps: what `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col` are told. `bytes` makes of it the 128 bytes that a kernel sees,
-//! `replace` changes a field of them, and `rules` says what the driver would refuse.
+//! Tensor maps: the arguments of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`. `bytes` makes of them the 128 bytes that a kernel
+//! sees, `replace` changes a field of them, and `rules` says what the driver would reject.
 
 mod bytes;
 mod replace;
@@ -48,7 +48,7 @@ pub struct TensorMap {
 pub enum BoxShape {
     /// Elements from first to last in each dimension, whether stepped over or not.
     Tile([u32; RANK_MAX]),
-    /// So many channels of so many pixels, which follow each other within a bounding box.
+    /// This many channels of this many pixels, which follow each other within a bounding box.
     Im2col {
         /// First pixel of the bounding box in each spatial dimension, innermost first.
         lower: [i32; RANK_MAX - 2],

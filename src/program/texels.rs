@@ -1,4 +1,4 @@
-//! Textures, samplers and surfaces: what handles stand for in a launch.
+//! Textures, samplers and surfaces: what handles denote in a launch.
 //!
 //! An image lies in a buffer of global memory, texel after texel, row after row, plane after plane (or layer, or face of a cube, or face
 //! after face of layer after layer); every texel has its channels side by side. The hardware stores them in an order of its own, which no
@@ -12,7 +12,7 @@ use crate::isa::{ChannelType, Geometry, ImageKind, Sampler};
 /// A texture, sampler or surface of a launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
-    /// The value that stands for it.
+    /// The value that denotes it.
     pub handle: u64,
     /// How it is called in messages: the variable, or the buffer.
     pub name: Arc<str>,
@@ -20,7 +20,7 @@ pub struct Image {
     pub content: Content,
 }
 
-/// What a handle stands for.
+/// What a handle denotes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Texels and how to read them.
@@ -103,7 +103,7 @@ impl Texels {
         if self.geometry.is_cube() { 2 } else { self.geometry.coordinates() }
     }
 
-    /// Planes one behind the other: of the depth, or the faces, or the layers.
+    /// Planes one after the other: of the depth, or the faces, or the layers.
     pub fn planes(&self) -> u64 {
         let faces = if self.geometry.is_cube() { 6 } else { 1 };
         u64::from(self.extent[2]) * u64::from(self.layers) * faces

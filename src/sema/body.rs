@@ -382,7 +382,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         }
     }
 
-    /// Numbers for `count` registers; they stand for slots until code names them.
+    /// Numbers for `count` registers; they denote slots until code names them.
     fn numbers(&mut self, extent: &Extent, count: u64, name: Name<'_>) -> Result<RegisterRef, Diagnostic> {
         let bank = extent.ty.bank();
         let next = self.declared_in(bank);
@@ -513,7 +513,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         Ok(variables.iter().map(read).collect::<Result<Vec<_>, _>>()?.concat())
     }
 
-    /// The instruction that `label` stands before.
+    /// The instruction after `label`.
     ///
     /// # Errors
     /// No such label here, or a name of something else.

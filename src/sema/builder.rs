@@ -33,7 +33,7 @@ pub(super) struct ModuleBuilder<'a> {
     pub(super) module_slots: Vec<Slots>,
     /// Places that a `.loc` has named.
     pub(super) places: HashSet<SourceLine>,
-    /// Labels behind `function_name` of `.loc`, with the functions they stand in.
+    /// Labels after `function_name` of `.loc`, with the functions they are in.
     pub(super) function_names: Vec<(FuncId, tree::Name<'a>)>,
     /// Labels in sections of debug data.
     pub(super) section_labels: HashMap<&'a str, Span>,

@@ -26,7 +26,7 @@ pub(super) enum Constant {
     Float64Bits(u64),
 }
 
-/// Threads of a warp, which `WARP_SZ` stands for.
+/// Threads of a warp, the value of `WARP_SZ`.
 pub(super) const WARP_SIZE: Constant = Constant::Int { value: 32, unsigned: false };
 
 /// Computes `expr`.

@@ -54,7 +54,7 @@ pub fn load_file(sources: &mut Sources, path: &Path) -> Result<(Option<Arc<Progr
 }
 
 /// What ends a text of C, which NVRTC gives and programs write to files with it, is no part of it: bytes of 0 with nothing but white space
-/// behind them.
+/// after them.
 fn without_terminator(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     if bytes[end..].iter().all(|byte| *byte == 0 || byte.is_ascii_whitespace()) {

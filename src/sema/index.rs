@@ -11,7 +11,7 @@ use crate::syntax::tree::{Block, Function, Item, Module, Name};
 pub(super) struct Index<'a> {
     /// Functions in order of first appearance, as `Program::functions` numbers them. Aliases have no number of their own.
     pub(super) functions: Vec<Entry<'a>>,
-    /// Numbers by name; an alias has the number of what it stands for.
+    /// Numbers by name; an alias has the number of what it denotes.
     pub(super) numbers: HashMap<&'a str, FuncId>,
     /// Where each name of the module is first declared.
     pub(super) declared: HashMap<&'a str, Span>,

@@ -199,7 +199,7 @@ impl Writer<'_, '_> {
         Ok((value & mask) >> shift)
     }
 
-    /// The address that `name`, `generic(name)` or one of these plus a constant stands for; `None` if there is no name in it.
+    /// The address that `name`, `generic(name)` or one of these plus a constant denotes; `None` if there is no name in it.
     fn address(&self, expr: &Expr<'_>) -> Result<Option<u64>, Diagnostic> {
         let mut offset = 0_u64;
         let mut base = expr;

@@ -22,7 +22,7 @@ pub(super) fn regions(file: SourceId, text: &str) -> Vec<Span> {
     regions
 }
 
-/// Where the line of the next `comment` from `at` on starts, and where the line behind it does.
+/// Where the line of the next `comment` from `at` on starts, and where the line after it does.
 fn marker(text: &str, comment: &str, mut at: usize) -> Option<(usize, usize)> {
     loop {
         let found = at + text.get(at..)?.find(comment)?;

@@ -1,17 +1,17 @@
-//! Operations that stand before the instruction of a statement because they compute one of its operands: put into the code of a function
-//! when all its statements are read, since every label before that counts an instruction for a statement.
+//! Operations that precede the instruction of a statement because they compute one of its operands: put into the code of a function when
+//! all its statements are read, since every label before that counts an instruction for a statement.
 
 use super::body::BodyBuilder;
 use crate::program::{ControlOp, Inst, Op, Pc, TableId};
 
-/// What is to stand before which instructions of a function, in order.
+/// What to insert before which instructions of a function, in order.
 #[derive(Debug, Default)]
 pub(super) struct Insertions {
     all: Vec<(Pc, Vec<Inst>)>,
 }
 
 impl Insertions {
-    /// `code` shall stand before the instruction at `pc`, which is behind those that were given before.
+    /// `code` is to be inserted before the instruction at `pc`, which comes after those of earlier calls.
     pub(super) fn add(&mut self, pc: Pc, code: Vec<Inst>) {
         assert!(self.all.last().is_none_or(|last| last.0.0 < pc.0), "insertions come in order");
         self.all.push((pc, code));

@@ -1,7 +1,7 @@
-//! The labels of a body with the instructions they stand before.
+//! The labels of a body with the instructions they precede.
 //!
-//! A label can be used anywhere in its block and in the blocks nested in it, also before it stands there. So all labels of a
-//! body are numbered first, and a block's are declared when it is entered.
+//! A label can be used anywhere in its block and in the blocks nested in it, also before its definition. So all labels of a body are
+//! numbered first, and a block's are declared when it is entered.
 
 use crate::base::Diagnostic;
 use crate::program::Pc;
@@ -49,7 +49,7 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// The error for a table that no label stands before.
+/// The error for a table without a label before it.
 pub(super) fn check_no_table(statement: &Statement<'_>) -> Result<(), Diagnostic> {
     let (word, span) = match statement {
         Statement::BranchTargets { span, .. } => ("branchtargets", *span),

@@ -1,10 +1,9 @@
 //! From the syntax tree to a program: names, types, layout, code.
 //!
-//! A module is read twice. First its [`index`] numbers the functions and [`shared`] lays out shared memory, which depends on who
-//! reaches what. Then its items are analyzed in order, as PTX wants declarations before their use: [`module`] gives variables
-//! their places and initial bytes, [`function`] reads parameters and directives, and [`body`] turns statements into code, one
-//! instruction each, by [`decode`], to which it answers through the trait `operands::Operands` what names stand for. All errors of
-//! a file are reported.
+//! A module is read twice. First its [`index`] numbers the functions and [`shared`] lays out shared memory, which depends on the reach of
+//! each function. Then its items are analyzed in order, as PTX wants declarations before their use: [`module`] gives variables their places
+//! and initial bytes, [`function`] reads parameters and directives, and [`body`] turns statements into code, one instruction each, by
+//! [`decode`], to which it answers through the trait `operands::Operands` what names denote. All errors of a file are reported.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

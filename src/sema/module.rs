@@ -29,7 +29,7 @@ const CALLING_CONVENTION: (u8, u8) = (3, 0);
 /// First PTX version with `.section`, and without `@@DWARF`.
 const SECTION_SINCE: (u8, u8) = (2, 0);
 
-/// The pragma that may stand at module scope.
+/// The pragma that is allowed at module scope.
 const MODULE_PRAGMA: &str = "nounroll";
 
 impl<'a> ModuleBuilder<'a> {
@@ -222,7 +222,7 @@ impl<'a> ModuleBuilder<'a> {
         Ok(())
     }
 
-    /// `.file 1 "name"`: an index stands for one file (PTX ISA, ".file").
+    /// `.file 1 "name"`: an index denotes one file (PTX ISA, ".file").
     pub(super) fn source_file(&mut self, index: u32, name: &str, span: Span) {
         if self.program.source_files.iter().any(|file| file.0 == index) {
             let error = Diagnostic::error("duplicate", span, format!("a second '.file {index}'"));
@@ -317,7 +317,7 @@ impl<'a> ModuleBuilder<'a> {
         self.check_function_names();
         let handed_over = if self.diags.iter().any(Diagnostic::is_error) { Ok(()) } else { module_registers::hand_over(&mut self) };
         self.diags.extend(handed_over.err());
-        // Frames lie upon each other at multiples of the strictest alignment of any.
+        // Frames overlap at multiples of the strictest alignment of any.
         let frames = self.program.variables.iter().filter(|variable| matches!(variable.location.space, Space::Local | Space::ParamFunc));
         let align = frames.map(|variable| variable.align).fold(FRAME_ALIGN, u32::max);
         for function in &mut self.program.functions {
@@ -350,7 +350,7 @@ impl<'a> ModuleBuilder<'a> {
         }
     }
 
-    /// Reports labels behind `function_name` that no section has, in functions that a kernel reaches: of others there is no code.
+    /// Reports labels after `function_name` that no section has, in functions that a kernel reaches: of others there is no code.
     fn check_function_names(&mut self) {
         let is_kernel = |id: &FuncId| self.program.functions[id.index()].is_kernel;
         let called: BTreeSet<FuncId> = self.program.calls.iter().filter_map(|site| site.target.direct()).collect();

@@ -1,9 +1,9 @@
 //! What decoding asks of the function that is being built: names become registers, constants and addresses here, and the tables
 //! beside the code (constants, lists, call sites) grow.
 //!
-//! `decode` knows instructions and no scopes; whoever implements [`Operands`] knows scopes and no instructions. One
-//! `decode::Decoder` serves a module: `decoder.decode(&instruction, &mut builder, &mut diagnostics)` gives the instruction with its
-//! guard, or reports what is wrong with it.
+//! `decode` knows instructions and no scopes; an implementation of [`Operands`] knows scopes and no instructions. One `decode::Decoder`
+//! serves a module: `decoder.decode(&instruction, &mut builder, &mut diagnostics)` gives the instruction with its guard, or reports what is
+//! wrong with it.
 
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ImageKind, ScalarType};
@@ -31,7 +31,7 @@ pub(super) trait Operands<'a> {
     /// Whether `name` is an input parameter of the function.
     fn is_input(&self, name: &str) -> bool;
 
-    /// What an expression stands for; names that are not declared and constant expressions that cannot be computed are errors.
+    /// What an expression denotes; names that are not declared and constant expressions that cannot be computed are errors.
     fn resolve(&mut self, expr: &Expr<'a>) -> Result<Value, Diagnostic>;
 
     /// Adds an operation that comes before the instruction that is being decoded, under the same guard.
@@ -87,7 +87,7 @@ pub(super) struct RegisterRef {
     pub ty: ScalarType,
 }
 
-/// What an operand expression stands for.
+/// What an operand expression denotes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     /// A register, `%r1` or `%v.x`.
@@ -96,7 +96,7 @@ pub(super) enum Value {
     Modified {
         /// The register.
         register: RegisterRef,
-        /// `-` stands before it.
+        /// `-` precedes it.
         negated: bool,
     },
     /// A whole vector register, component by component.

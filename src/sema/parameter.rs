@@ -10,7 +10,7 @@ use crate::syntax::tree::{self, Name};
 const PARAM_BYTES_OLD: u64 = 4352;
 const PARAM_BYTES: u64 = 32764;
 
-/// First PTX version whose kernels have their parameters in a list; before, they stand in the body.
+/// First PTX version whose kernels have their parameters in a list; before, they are in the body.
 pub(super) const PARAMETER_LIST: (u8, u8) = (1, 4);
 
 /// Where a kernel's parameter ends.
@@ -65,7 +65,7 @@ pub(super) fn check_memory_parameter(variable: &tree::Variable<'_>, extent: &Ext
     Ok(())
 }
 
-/// The error for an alignment behind the type, which only parameters of kernels have.
+/// The error for an alignment after the type, which only parameters of kernels have.
 pub(super) fn check_bare_align(variable: &tree::Variable<'_>) -> Result<(), Diagnostic> {
     let Some(align) = &variable.bare_align else { return Ok(()) };
     Err(Diagnostic::error("syntax", align.span, "an alignment stands before the type").with_help("write '.param .align 8 .b8 name[16]'"))

@@ -1,4 +1,4 @@
-//! What operands stand for: names and constant expressions become registers, addresses and values.
+//! What operands denote: names and constant expressions become registers, addresses and values.
 
 use super::body::BodyBuilder;
 use super::const_expr::{self, Constant};
@@ -176,7 +176,7 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
 }
 
 impl<'a> BodyBuilder<'_, 'a> {
-    /// What a name stands for.
+    /// What a name denotes.
     fn name(&mut self, name: &str, span: Span) -> Result<Value, Diagnostic> {
         if let Some((symbol, declared)) = self.module.scopes.find(name) {
             return self.symbol(name, symbol, span, declared);
@@ -204,7 +204,7 @@ impl<'a> BodyBuilder<'_, 'a> {
         }
     }
 
-    /// Notes what a name in a statement stands for.
+    /// Notes what a name in a statement denotes.
     fn mention(&mut self, named: Named, span: Span) {
         self.module.program.mentions.push(Mention { named, span });
     }
@@ -286,7 +286,7 @@ impl<'a> BodyBuilder<'_, 'a> {
         Ok(Value::Register(self.placed(component_of(first, index))))
     }
 
-    /// The function that a name in a call stands for.
+    /// The function that a name in a call denotes.
     ///
     /// # Errors
     /// Unknown names, and what cannot be called.
@@ -350,7 +350,7 @@ fn value_of(constant: Constant) -> Value {
     }
 }
 
-/// The error for `a-4`: behind a name only `+` may stand.
+/// The error for `a-4`: only `+` is allowed after a name.
 fn check_added(expr: &Expr<'_>) -> Result<(), Diagnostic> {
     let mut outer = expr;
     while let ExprKind::Binary(operator, left, _) = &outer.kind {

@@ -11,7 +11,7 @@ use crate::base::{Diagnostic, Span};
 use crate::program::{FuncId, Pc, TableId, VarId};
 use crate::syntax::tree::Name;
 
-/// What a declared name stands for.
+/// What a declared name denotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Symbol {
     /// A register, or a vector of `components` registers in neighbouring slots.
@@ -96,7 +96,7 @@ pub(super) struct Scopes<'a> {
 }
 
 impl<'a> Scopes<'a> {
-    /// What `name` stands for here, and where it was declared.
+    /// What `name` denotes here, and where it was declared.
     pub(super) fn find(&self, name: &str) -> Option<(Symbol, Span)> {
         let single = self.singles.get(name).copied();
         match (single, self.find_numbered(name)) {
@@ -163,7 +163,7 @@ impl<'a> Scopes<'a> {
         self.starts.push(self.live.len());
     }
 
-    /// Closes the innermost scope: what it declared is forgotten.
+    /// Closes the innermost scope: what it declared is dropped.
     pub(super) fn close(&mut self) {
         let start = self.starts.pop().unwrap_or(0);
         for declared in self.live.drain(start..).rev() {

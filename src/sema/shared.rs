@@ -1,11 +1,11 @@
 //! Where shared variables lie.
 //!
-//! A shared variable has one address for the whole module, because its address is a constant in code that several kernels may
-//! reach. Yet a kernel pays only for what it reaches: variables that no kernel reaches together may lie upon each other. So each
-//! is put, in order of declaration, behind everything that any kernel reaching it has so far.
+//! A shared variable has one address for the whole module, because its address is a constant in code that several kernels may reach. Yet a
+//! kernel pays only for what it reaches: variables that no kernel reaches together may overlap. So each is put, in order of declaration,
+//! after everything that any kernel reaching it has so far.
 //!
-//! Dynamic shared memory (`.extern .shared x[]`) begins behind a kernel's static variables. Code that several kernels reach needs
-//! one answer, so these kernels agree on the furthest.
+//! Dynamic shared memory (`.extern .shared x[]`) begins after a kernel's static variables. Code that several kernels reach needs one
+//! answer, so these kernels agree on the furthest.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -29,7 +29,7 @@ pub(super) struct FunctionParts<'a> {
     pub is_closed: bool,
 }
 
-/// What may stand between the space of a variable and its type.
+/// What is allowed between the space of a variable and its type.
 pub(super) enum Layout<'a> {
     Align(Expr<'a>),
     Attributes(Vec<Attribute<'a>>),
@@ -267,7 +267,7 @@ impl<'a> File<'a> {
         Operand { kind: OperandKind::Vector(operands), span: self.span(start, end) }
     }
 
-    /// A register and its component where something stands between them: `%tid .x`.
+    /// A register and its component with something between them: `%tid .x`.
     pub fn apart(self, start: u32, end: u32) -> Operand<'a> {
         plain_operand(self.expr(start, ExprKind::Name(self.slice(start, end)), end))
     }

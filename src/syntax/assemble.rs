@@ -1,4 +1,4 @@
-//! Statements to a tree: keeps the open scopes, and reports statements and braces that stand where they make no sense.
+//! Statements to a tree: keeps the open scopes, and reports statements and braces where they make no sense.
 
 use super::actions::{FunctionParts, Piece};
 use super::problems::Problems;

@@ -1,5 +1,5 @@
-//! Wording of syntax errors: what was expected, what stood there instead, what to do. All of it is here, but for statements that
-//! have the right shape and are refused for another reason (`actions`) or stand in the wrong place (`assemble`).
+//! Wording of syntax errors: what was expected, what was found instead, how to fix it. All of it is here, but for statements that have the
+//! right shape and are rejected for another reason (`actions`) or are in the wrong place (`assemble`).
 
 use lalrpop_util::ParseError;
 
@@ -7,7 +7,7 @@ use super::actions::{File, SyntaxError};
 use super::lexer::{LexError, Spanned, Token};
 use crate::base::{Diagnostic, Span};
 
-/// Words a person would use for a set of terminals of the grammar. Terminals are separated by spaces.
+/// Plain words for a set of terminals of the grammar. Terminals are separated by spaces.
 struct NamedSet {
     /// The set is meant if all of these are expected.
     signs: &'static str,
@@ -43,7 +43,7 @@ const NAMED_SETS: [NamedSet; 11] = [
     NamedSet { signs: ", [", name: "", members: "[ < =" },
     NamedSet { signs: "Ident", name: "a name", members: "Ident Dotted" },
     NamedSet { signs: "Dot .ptr", name: "", members: "Dot .ptr" },
-    // The component of a register that stands apart from it.
+    // The component of a register, separated from it.
     NamedSet { signs: "Dot ,", name: "", members: "Dot" },
 ];
 
@@ -57,8 +57,8 @@ const TERMINALS: [(&str, &str); 6] = [
     ("Dwarf", "'@@DWARF'"),
 ];
 
-/// The diagnostic for a statement that the parser refused; the last token before the place of the error ended at `previous_end`, and
-/// `next` is the token that begins the next statement, if the text goes on.
+/// The diagnostic for a statement that the parser rejected; the last token before the place of the error ended at `previous_end`, and
+/// `next` is the token that begins the next statement, if the text continues.
 pub(super) fn describe(file: File<'_>, previous_end: u32, next: Option<Spanned<'_>>, error: &SyntaxError<'_>) -> Diagnostic {
     match error {
         ParseError::User { error } => (**error).clone(),
@@ -105,8 +105,7 @@ pub(super) fn describe_mistake(file: File<'_>, mistake: LexError, span: Span) ->
     Diagnostic::error("syntax", Span { end, ..span }, message).with_help(help)
 }
 
-/// The unexpected token, if it seems that the statement before it just lacks its `;`: it stands on a new line and can begin a
-/// statement.
+/// The unexpected token, if it seems that the statement before it just lacks its `;`: it is on a new line and can begin a statement.
 pub(super) fn token_of_next_statement<'a>(file: File<'a>, previous_end: u32, error: &SyntaxError<'a>) -> Option<Spanned<'a>> {
     let ParseError::UnrecognizedToken { token, expected } = error else { return None };
     let can_end = is_expected(expected, ";");
@@ -136,7 +135,7 @@ fn is_expected(expected: &[String], terminal: &str) -> bool {
     expected.iter().any(|other| other.trim_matches('"') == terminal)
 }
 
-/// The expected terminals in words, the most telling first. The parser gives their names as the grammar has them: `Int`, `";"`.
+/// The expected terminals in words, the most specific first. The parser gives their names as the grammar has them: `Int`, `";"`.
 fn words(expected: &[String]) -> Vec<String> {
     let mut left: Vec<&str> = expected.iter().map(|terminal| terminal.trim_matches('"')).collect();
     let mut words = Vec::new();

@@ -1,14 +1,14 @@
 //! Characters to tokens.
 //!
-//! A dotted opcode such as `ld.global.v2.f32` is one token when nothing stands between its words, and so is a register with its
-//! component, `%tid.x`: what a word means is decided by its position, never by its spelling, so a register may be called `add`.
-//! Directive words are tokens of their own; every other word behind a dot (`.b32`, `.v4`, `.maxntid`) is a [`Token::Dot`].
+//! A dotted opcode such as `ld.global.v2.f32` is one token when nothing is between its words, and so is a register with its component,
+//! `%tid.x`: what a word means is decided by its position, never by its spelling, so a register may be called `add`. Directive words are
+//! tokens of their own; every other word after a dot (`.b32`, `.v4`, `.maxntid`) is a [`Token::Dot`].
 //!
-//! Text that is no token becomes [`Token::Bad`], so that the parser meets it in order like anything else.
+//! Text that is no token becomes [`Token::Bad`], so that the parser reads it in order like anything else.
 
 use logos::Logos;
 
-/// A token with the offsets of its first byte and of the byte behind it.
+/// A token with the offsets of its first byte and of the byte after it.
 pub(super) type Spanned<'a> = (u32, Token<'a>, u32);
 
 /// An integer literal.
@@ -152,7 +152,7 @@ pub(super) enum Token<'a> {
 /// Cuts a text into tokens.
 pub(super) struct Lexer<'a> {
     tokens: logos::Lexer<'a, Token<'a>>,
-    /// The token behind a run of bad characters, found while looking for the end of the run.
+    /// The token after a run of bad characters, found while looking for the end of the run.
     ahead: Option<Spanned<'a>>,
 }
 

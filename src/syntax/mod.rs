@@ -74,7 +74,7 @@ pub fn parse<'a>(source: SourceId, text: &'a str) -> (tree::Module<'a>, Vec<Diag
     (module, problems.finish(end))
 }
 
-/// Reports a statement that could not be parsed and goes on behind it.
+/// Reports a statement that could not be parsed and continues after it.
 #[cold]
 fn recover<'a>(
     file: File<'a>,

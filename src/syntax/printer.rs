@@ -237,7 +237,7 @@ impl Display for Expr<'_> {
 /// Binds tighter than every operator with two operands.
 const TIGHTEST: u8 = u8::MAX;
 
-/// Writes `expr` where only what binds at least as tightly as `precedence` can stand without parentheses.
+/// Writes `expr` where only what binds at least as tightly as `precedence` needs no parentheses.
 fn expression(f: &mut Formatter<'_>, expr: &Expr<'_>, precedence: u8) -> Result {
     match &expr.kind {
         ExprKind::Name(name) => f.write_str(name),
@@ -309,7 +309,7 @@ impl<T: Display> Display for Comma<'_, T> {
     }
 }
 
-/// The part with a space behind it, if there is one.
+/// The part with a space after it, if there is one.
 fn optional(f: &mut Formatter<'_>, part: Option<&impl Display>) -> Result {
     part.map_or(Ok(()), |part| write!(f, "{part} "))
 }

@@ -5,7 +5,7 @@ use crate::base::{Diagnostic, Severity, Span};
 /// How many diagnostics of a file are shown; of the others only their number.
 const MAX_SHOWN: usize = 100;
 
-/// After so many a file is no PTX, and reading on would only cost time.
+/// After this many errors a file is no PTX, and reading on would only cost time.
 const MAX_COUNTED: usize = 1000;
 
 /// Collects diagnostics.

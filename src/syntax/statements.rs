@@ -4,10 +4,10 @@
 //! that is all there is to recovery. Braces of scopes are statements of their own, which keeps nesting out of the grammar.
 //! A statement ends
 //!
-//! - behind `;`, and behind the `:` of a label;
+//! - after `;`, and after the `:` of a label;
 //! - before the `{` or `}` of a scope (a brace of a vector, an initializer or a section belongs to its statement);
 //! - before a word that only ever begins one (`@`, `.visible`, `.loc`, ..), so that a missing `;` costs one statement;
-//! - behind a string that is not closed on its line, because the `;` will be in it;
+//! - after a string that is not closed on its line, because the `;` will be in it;
 //! - where the few directives that have no `;` (`.version 9.0`) can go no further.
 
 use super::lexer::{LexError, Lexer, Spanned, Token};
@@ -156,7 +156,7 @@ impl<'a> Statements<'a> {
             Token::Pragma if self.kind == Kind::Head => Place::Inside,
             // A declaration of a function may lack its `;`, and then what comes next is no part of it.
             _ if self.kind == Kind::Head && self.depth == 0 && begins_declaration(token) => Place::Outside,
-            // The `;` of a `.pragma` in a head: only another directive of the function goes on.
+            // The `;` of a `.pragma` in a head: only another directive continues the function.
             _ if self.previous == Token::Semi && !matches!(token, Token::Dot(_)) => Place::Outside,
             Token::Colon if self.count == 1 && matches!(self.previous, Token::Ident(_) | Token::Dotted(_)) => Place::Last,
             Token::Entry | Token::Func if self.count == 1 && is_linkage(self.previous) => {
@@ -201,7 +201,7 @@ impl<'a> Statements<'a> {
         }
     }
 
-    /// Replaces a token that would make the tree too deep. No expression goes on behind a comma or a word with a dot, but for `(.s64)`.
+    /// Replaces a token that would make the tree too deep. No expression continues after a comma or a word with a dot, but for `(.s64)`.
     fn limit(&mut self, token: Token<'a>) -> Token<'a> {
         match token {
             Token::LParen | Token::LBracket | Token::LBrace => self.depth = self.depth.saturating_add(1),
@@ -270,8 +270,8 @@ fn only_begins(token: Token<'_>) -> bool {
         )
 }
 
-/// Whether `token` is the space that begins the declaration of a variable, or `.weak` before it: in the head of a function a space stands
-/// in parentheses only.
+/// Whether `token` is the space that begins the declaration of a variable, or `.weak` before it: in the head of a function a space is in
+/// parentheses only.
 fn begins_declaration(token: Token<'_>) -> bool {
     matches!(
         token,

@@ -1,5 +1,5 @@
-//! The syntax tree: the file as written, borrowed from its text. It knows statements, not instructions: an opcode is a word with
-//! dotted words behind it, and whether they make sense is `sema`'s question.
+//! The syntax tree: the file as written, borrowed from its text. It knows statements, not instructions: an opcode is a word with dotted
+//! words after it, and whether they make sense is `sema`'s question.
 
 use crate::base::Span;
 
@@ -165,7 +165,7 @@ pub struct Variable<'a> {
     pub ty: Name<'a>,
     /// `.ptr .space .align N` of a kernel parameter.
     pub pointer: Option<Pointer<'a>>,
-    /// `.align N` behind the type of a parameter, without the `.ptr` that belongs before it.
+    /// `.align N` after the type of a parameter, without the `.ptr` that belongs before it.
     pub bare_align: Option<Expr<'a>>,
     /// Its name; `_` in a prototype.
     pub name: Name<'a>,

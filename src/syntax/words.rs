@@ -1,4 +1,4 @@
-//! A line of PTX cut into words of different kinds, for whoever shows it in colours.
+//! A line of PTX cut into words of different kinds, for display in colours.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub enum WordKind {
     Name,
     /// A number or a string.
     Number,
-    /// A word behind a dot at the start of a statement or inside one: `.reg`, `.b32`.
+    /// A word after a dot at the start of a statement or inside one: `.reg`, `.b32`.
     Directive,
     /// A comment.
     Comment,

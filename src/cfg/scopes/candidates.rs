@@ -1,4 +1,4 @@
-//! The blocks where lanes could meet, in the order in which an assembler decides on them.
+//! The possible reconvergence points, in the order in which an assembler decides on them.
 
 use std::cmp::Reverse;
 
@@ -6,7 +6,7 @@ use super::super::blocks::BlockId;
 use super::shape::{Ending, Shape};
 use crate::flow::reach::closure;
 
-/// Where lanes that will meet are noted.
+/// The place before which a reconvergence point is noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PushPoint {
     /// Before the branch that ends this block.
@@ -15,37 +15,37 @@ pub(super) enum PushPoint {
     Before(usize),
 }
 
-/// What makes lanes meet at a block.
+/// What makes lanes reconverge at a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// Several ways lead there.
+    /// Several paths lead there.
     Join,
-    /// Several ways lead back to the header of a loop.
+    /// Several back edges lead to the header of a loop.
     WayBack,
-    /// Lanes leave a loop for it, in different turns.
+    /// Lanes leave a loop for it, in different iterations.
     LoopExit,
     /// The same, after a branch that else goes back to the header, of a loop that is left elsewhere too.
     LatchExit,
 }
 
-/// A block where lanes may meet.
+/// A block where lanes may reconverge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     /// The block.
     pub(super) target: BlockId,
     pub(super) push_point: PushPoint,
     pub(super) reason: Reason,
-    /// The innermost loop in which lanes meet there.
+    /// The innermost loop in which lanes reconverge there.
     region: Option<usize>,
     /// Of one region, lower classes come first.
     class: u8,
 }
 
-/// Every way from where the lanes part leads to the candidate, but for ends.
+/// Every path from where the lanes part leads to the candidate, but for ends.
 const CERTAIN: u8 = 0;
 /// The exit at the latch of a loop with other exits.
 const LATCH: u8 = 1;
-/// Some ways lead past it.
+/// Some paths lead past it.
 const PARTIAL: u8 = 2;
 
 /// All candidates, outer regions before inner ones, and of equals the last one first.
@@ -66,7 +66,7 @@ fn outside(shape: &Shape, block: BlockId, target: BlockId) -> PushPoint {
     left.map_or(PushPoint::At(block), PushPoint::Before)
 }
 
-/// A block that several ways lead to.
+/// A block that several paths lead to.
 fn join(shape: &Shape, target: BlockId) -> Option<Candidate> {
     let from: Vec<BlockId> = shape.entries(target).collect();
     if from.len() < 2 {
@@ -83,7 +83,7 @@ fn join(shape: &Shape, target: BlockId) -> Option<Candidate> {
     (!never_parts && !only_by_table).then_some(candidate)
 }
 
-/// The header of a loop that several ways lead back to.
+/// The header of a loop that several back edges lead to.
 fn way_back(shape: &Shape, index: usize) -> Option<Candidate> {
     let found = &shape.loops[index];
     if found.latches.len() < 2 {
@@ -133,10 +133,10 @@ fn add_exits(shape: &Shape, index: usize, candidates: &mut Vec<Candidate>) {
     }
 }
 
-/// Whether all ways from `parting` on inside the region come to `target`, but for ends and for those that leave the region.
+/// Whether all paths from `parting` on inside the region lead to `target`, but for ends and for those that leave the region.
 fn class(shape: &Shape, parting: BlockId, target: BlockId, region: Option<usize>) -> u8 {
     let header = region.map(|around| shape.loops[around].header);
-    // Edges that neither come to the target nor leave the region, nor go back inside of it.
+    // Edges that neither lead to the target nor leave the region, nor go back inside of it.
     let is_open = |block: BlockId, next: BlockId| {
         let goes_round = Some(next) == header;
         let is_outside = region.is_some_and(|around| !shape.is_in(around, next));

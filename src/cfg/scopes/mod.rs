@@ -1,16 +1,16 @@
-//! Where lanes of a warp with a stack meet: the places that an assembler for sm_6x and earlier notes for them.
+//! Where lanes of a warp with a stack reconverge: the places that an assembler for sm_6x and earlier notes for them.
 //!
-//! The hardware does not look for post-dominators: lanes meet where an SSY or PBK that they executed before says. This is where ptxas puts
-//! them. A place is noted
+//! The hardware does not look for post-dominators: lanes reconverge where an SSY or PBK that they executed before says. This is where ptxas
+//! puts them. A place is noted
 //!
-//! - for a block that several ways lead to, before the branch at which these ways part, or before the loop they leave;
+//! - for a block that several paths lead to, before the branch at which these paths part, or before the loop they leave;
 //! - for the exit of a loop, before the loop;
-//! - for the header of a loop with several ways back, in every turn. A way back whose loop can be left for one place only, inside of the
-//!   others, is a loop of its own.
+//! - for the header of a loop with several back edges, in every iteration. A back edge whose loop can be left for one place only,
+//!   inside of the others, is a loop of its own.
 //!
-//! Outer regions are decided on before inner ones; in a region first what all ways lead to, then the exit after a latch, then the rest,
+//! Outer regions are decided on before inner ones; in a region first what all paths lead to, then the exit after a latch, then the rest,
 //! the last first. A place is left out that cannot be noted together with those before it ([`nesting`]): only one of the places noted
-//! at a point can be reached past others. A block whose only way is to an end is no reason to wait.
+//! at a point can be reached past others. A block whose only path is to an end is no reason to wait.
 
 mod candidates;
 mod nesting;
@@ -40,7 +40,7 @@ pub(super) fn noted(program: &Program, graph: &Graph) -> Vec<Vec<BlockId>> {
     noted
 }
 
-/// Where the branch that ends `block` leads if all its ways are the same: an assembler leaves it out.
+/// Where the branch that ends `block` leads if all its paths are the same: an assembler leaves it out.
 fn only_way(program: &Program, graph: &Graph, block: BlockId) -> Option<BlockId> {
     if let [next] = graph.successors(block) {
         return Some(*next);

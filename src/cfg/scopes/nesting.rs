@@ -1,7 +1,7 @@
 //! Which candidates can be noted on one stack together.
 //!
-//! An assembler has two instructions that bring a lane to a meeting place: SYNC to the innermost that was noted, BRK to the innermost of
-//! those that were noted for it. So of the places noted at one point, a single one can be reached past others.
+//! An assembler has two instructions that bring a lane to a reconvergence point: SYNC to the innermost that was noted, BRK to the innermost
+//! of those that were noted for it. So of the places noted at one point, a single one can be reached past others.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ use super::super::order::DEPTH_MAX;
 use super::candidates::{Candidate, PushPoint, Reason};
 use super::shape::{Ending, Shape};
 
-/// The blocks of one function that are looked at for its candidates, all in all; past that no more are chosen. Where lanes meet does not
-/// change what they compute, and time must not grow with the square of a file.
+/// The blocks of one function that are looked at for its candidates, all in all; past that no more are chosen. Where lanes reconverge does
+/// not change what they compute, and time must not grow with the square of a file.
 const VISITS_MAX: usize = 1 << 20;
 
 /// The places noted at some point, as an index into [`Nesting::links`]; 0 for none.
@@ -73,7 +73,7 @@ impl<'a> Nesting<'a> {
         }
     }
 
-    /// By block: the blocks noted before the branch at its end that lanes can come to from there, the outermost first.
+    /// By block: the blocks noted before the branch at its end that lanes can reach from there, the outermost first.
     pub(super) fn targets(&self) -> Vec<Vec<BlockId>> {
         let awaited = self.awaited();
         let target = |(block, candidate): (usize, usize)| awaited[block].contains(&candidate).then(|| self.chosen[candidate].target);
@@ -85,7 +85,7 @@ impl<'a> Nesting<'a> {
         targets.collect()
     }
 
-    /// By block: the candidates noted before the branch at its end that lanes can come to from there while they are noted.
+    /// By block: the candidates noted before the branch at its end that lanes can reach from there while they are noted.
     fn awaited(&self) -> Vec<Vec<usize>> {
         let shape = self.shape;
         let mut awaited: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
@@ -152,7 +152,7 @@ impl<'a> Nesting<'a> {
         chains.take_while(|chain| *chain != 0).map(|chain| (chain, self.links[chain].candidate))
     }
 
-    /// What is noted otherwise since something has been added at `push_point`; none if it depends on the way there, or is too much.
+    /// What is noted otherwise since something has been added at `push_point`; none if it depends on the path there, or is too much.
     fn changes_by(&mut self, push_point: PushPoint) -> Option<Changes> {
         let shape = self.shape;
         let first = match push_point {
@@ -189,7 +189,7 @@ impl<'a> Nesting<'a> {
         self.agree(&changes).then_some(changes)
     }
 
-    /// Whether all ways to the changed blocks come with the same places noted.
+    /// Whether all paths to the changed blocks come with the same places noted.
     fn agree(&mut self, changes: &Changes) -> bool {
         let shape = self.shape;
         changes.iter().all(|(block, noted)| {
@@ -274,7 +274,7 @@ impl<'a> Nesting<'a> {
         self.breaks_by_table == 0 && counts.all(|(breaks, passed)| *breaks == 0 || *passed == 0)
     }
 
-    /// Whether lanes that leave a loop inside go past where all others meet.
+    /// Whether lanes that leave a loop inside bypass the reconvergence point of all others.
     fn is_bypassed(&self, last: &Candidate, changes: &Changes) -> bool {
         if last.reason != Reason::Join {
             return false;
@@ -305,7 +305,7 @@ impl<'a> Nesting<'a> {
         past.into_iter().any(|to| !comes.contains(to.index()))
     }
 
-    /// Whether lanes that meet at the exit after a latch go on to where they meet the others.
+    /// Whether lanes that reconverge at the exit after a latch continue to where they reconverge with the others.
     fn is_proper(&self, last: &Candidate, changes: &Changes) -> bool {
         if last.reason != Reason::LatchExit {
             return true;

@@ -1,4 +1,4 @@
-//! The blocks of a function as an assembler for warps with a stack sees them: loops with one way back each, and what dominates what.
+//! The blocks of a function as an assembler for warps with a stack sees them: loops with one back edge each, and what dominates what.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use crate::flow::graph::Graph as _;
 use crate::flow::reach::{Reached, closure};
 use crate::program::{ControlOp, Op, Program};
 
-/// Of loops with more ways back to one header, none is looked for inside another: time must not grow with the square of a file.
+/// Of loops with more back edges to one header, none is looked for inside another: time must not grow with the square of a file.
 const LATCHES_MAX: usize = 64;
 
 /// How control leaves a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// It goes one way, or ends.
+    /// It has one successor, or ends.
     Plain,
     /// A branch that may part lanes.
     Conditional,
@@ -48,7 +48,7 @@ pub(super) struct Loop {
 /// A function without what the question does not need.
 pub(super) struct Shape {
     pub(super) graph: Graph,
-    /// The blocks that can be reached, each before those that it leads to, ways back aside.
+    /// The blocks that can be reached, each before those that it leads to, back edges aside.
     pub(super) order: Vec<BlockId>,
     /// The place of each block in `order`; past the end for others.
     pub(super) rank: Vec<u32>,
@@ -164,7 +164,7 @@ impl Shape {
         latches
     }
 
-    /// The blocks of `inner` and those inside from which control can come to `latch` without passing them.
+    /// The blocks of `inner` and those inside from which control can reach `latch` without passing them.
     fn with_way_back(&self, inner: &BTreeSet<BlockId>, latch: BlockId, is_inside: &impl Fn(&BlockId) -> bool) -> BTreeSet<BlockId> {
         let is_free = |block: &BlockId| is_inside(block) && !inner.contains(block);
         let before = |block: usize| self.graph.predecessor_nodes(block).filter(|from| is_free(&BlockId::new(*from)));
@@ -221,7 +221,7 @@ impl Shape {
         self.back.contains(&(from, to))
     }
 
-    /// Where control can come to `block` from, ways back aside.
+    /// The blocks from which control can reach `block`, back edges aside.
     pub(super) fn entries(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
         let reached = |from: &BlockId| self.rank[from.index()] != u32::MAX;
         self.graph.predecessors(block).iter().copied().filter(reached).filter(move |from| !self.is_back(*from, block))
@@ -238,7 +238,7 @@ impl Shape {
         })
     }
 
-    /// Whether there is a block that all ways from these on come to.
+    /// Whether there is a block that all paths from these on lead to.
     pub(super) fn come_together(&self, blocks: &[BlockId]) -> bool {
         let way = |block: BlockId| std::iter::successors(Some(block), |block| self.ipdoms[block.index()]);
         let mut ways = blocks.iter().map(|block| way(*block).collect::<BTreeSet<_>>());
@@ -256,7 +256,7 @@ impl Shape {
         self.innermost[block.index()].is_some_and(|inner| (found..self.loops[found].end).contains(&inner))
     }
 
-    /// The blocks from which control can come to `target` without passing `avoided`.
+    /// The blocks from which control can reach `target` without passing `avoided`.
     pub(super) fn coming_to(&self, target: BlockId, avoided: Option<BlockId>) -> Reached {
         let is_open = |block: usize| block == target.index() || Some(BlockId::new(block)) != avoided;
         closure(self.graph.len(), [target.index()], |block| self.graph.predecessor_nodes(block).filter(move |_| is_open(block)))

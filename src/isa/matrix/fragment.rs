@@ -1,4 +1,4 @@
-//! What a fragment is of: `mma.m16n8k16.a.f16` in a person's words.
+//! What a fragment is of: `mma.m16n8k16.a.f16` in the words of a command.
 
 use crate::isa::ScalarType;
 use crate::isa::table::forms;
@@ -61,7 +61,7 @@ pub enum MatrixFamily {
 }
 
 impl MatrixFamily {
-    /// How a person names them, before the shape.
+    /// The names of families in commands, before the shape.
     pub const WORDS: &'static [(&'static str, MatrixFamily)] =
         &[("mma.sp", MatrixFamily::MmaSparse), ("mma", MatrixFamily::Mma), ("wmma", MatrixFamily::Wmma), ("wgmma", MatrixFamily::Wgmma)];
 
@@ -88,7 +88,7 @@ pub struct Fragment {
     pub matrix: Matrix,
     /// The type of its elements; `.b1` counts as words of 32 bits, of which there are [`Self::columns`].
     pub ty: ScalarType,
-    /// Whether the instruction says that A is stored by columns, or B by rows: only `mma.m8n8k4` of `.f16` heeds it.
+    /// Whether the instruction says that A is stored by columns, or B by rows: only `mma.m8n8k4` of `.f16` has an effect of that.
     pub swapped: bool,
 }
 

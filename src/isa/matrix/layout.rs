@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::{Fragment, Matrix, MatrixFamily};
 use crate::isa::ScalarType;
 
-/// A place in a matrix, or a way from one to another.
+/// A place in a matrix, or a step from one to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Position {
     /// Which matrix, where a fragment holds several (`mma.m8n8k4` of `.f16`, `ldmatrix`).

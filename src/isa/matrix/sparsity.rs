@@ -1,8 +1,8 @@
-//! The metadata of a sparse A: which columns its elements stand for (PTX ISA, "Sparse matrix storage").
+//! The metadata of a sparse A: which columns its elements belong to (PTX ISA, "Sparse matrix storage").
 //!
 //! Of four neighbouring columns two are kept, and two bits of metadata say for each which it is. Elements of 4 bits are kept in pairs. Of
-//! two neighbouring elements of 32 bits one is kept, told as its two halves: two bits each say which of the four halves of B meets the
-//! low and the high one. The manual allows 0x4 and 0xe, which are the first and the second element; the hardware takes any.
+//! two neighbouring elements of 32 bits one is kept, described as its two halves: two bits each say which of the four halves of B the low
+//! and the high one multiply. The manual allows 0x4 and 0xe, which are the first and the second element; the hardware takes any.
 
 use super::Shape;
 use crate::isa::ScalarType;
@@ -16,7 +16,7 @@ pub struct Sparsity {
     k: u32,
 }
 
-/// What a kept element of A meets in B.
+/// What a kept element of A multiplies in B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptElement {
     /// The elements of a row.
@@ -25,7 +25,7 @@ pub enum KeptElement {
     Halves([(u32, u32); 2]),
 }
 
-/// Where the metadata of an element stands.
+/// The position of the metadata of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetadataPlace {
     /// The lane whose register has it.
@@ -40,7 +40,7 @@ impl Sparsity {
         Sparsity { bits: ty.bits(), k: shape.k }
     }
 
-    /// What kept element `element` of row `row` meets in B; `register` gives the metadata of a lane.
+    /// What kept element `element` of row `row` multiplies in B; `register` gives the metadata of a lane.
     pub fn kept(&self, row: u32, element: u32, selector: u32, register: impl Fn(u32) -> u32) -> KeptElement {
         let place = self.place(row, self.index(element), selector);
         let metadata = register(place.lane) >> place.shift;
@@ -56,8 +56,8 @@ impl Sparsity {
         if self.bits == 4 { element / 2 } else { element }
     }
 
-    /// Where index `index` of row `row` stands. Of wide elements the low halves of registers have the upper rows of A, and a row is spread
-    /// over lanes; of narrow ones each lane has a row.
+    /// The position of index `index` of row `row`. Of wide elements the low halves of registers have the upper rows of A, and a row is
+    /// spread over lanes; of narrow ones each lane has a row.
     fn place(&self, row: u32, index: u32, selector: u32) -> MetadataPlace {
         let (group, upper) = (row % 8, row / 8);
         let (thread, shift) = if self.bits >= 16 {

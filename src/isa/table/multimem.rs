@@ -1,4 +1,4 @@
-//! PTX ISA, "multimem.ld_reduce, multimem.st, multimem.red": one address that stands for memory of several devices.
+//! PTX ISA, "multimem.ld_reduce, multimem.st, multimem.red": one address that denotes memory of several devices.
 
 use super::super::form::{Row, row};
 use crate::isa::Decode::Unsupported;

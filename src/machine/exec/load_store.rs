@@ -161,8 +161,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         simd.dispatch(Addresses { lanes, address, frame: group.frame.local, bytes })
     }
 
-    /// Checks an access and finds out where it goes: almost always all of it into one allocation. Generic addresses are translated
-    /// in place then.
+    /// Checks an access and locates it: almost always all of it is in one allocation. Generic addresses are translated in place then.
     #[inline(always)]
     pub(super) fn locate(&self, access: &mut LaneAccess, space: Space, write: bool, group: &Group) -> Result<Pieces, Box<Trap>> {
         let top = self.warp.groups[group.index].local_top;

@@ -84,7 +84,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         OBSERVED && self.wants.has(kind)
     }
 
-    /// Shows an event to the observer, which wants it.
+    /// Passes an event to the observer, which wants it.
     fn emit(&mut self, event: &Event<'_>) {
         self.paused |= self.observer.event(event);
     }

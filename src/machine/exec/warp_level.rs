@@ -117,7 +117,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
         self.warp.groups.iter().enumerate().filter_map(waits).collect()
     }
 
-    /// Executes the operation among the lanes of a tile and those that wait for them elsewhere, and sets those going.
+    /// Executes the operation among the lanes of a tile and those that wait for them elsewhere, and wakes those.
     fn among_several(&mut self, op: &WarpOp, group: &Group, (tile, members): (LaneMask, LaneMask), others: &[(Group, &WarpOp)]) {
         let parties = || std::iter::once((op, *group, tile)).chain(others.iter().map(|(other, op)| (*op, *other, other.mask)));
         let (mut offered, mut all) = ([0; 32], LaneMask::NONE);

@@ -283,7 +283,7 @@ impl Machine {
         Ok(described || paused)
     }
 
-    /// Sets the groups going that wait for barrier objects of which a phase has ended. True if the observer asks for a pause.
+    /// Wakes the groups that wait for barrier objects of which a phase has ended. True if the observer asks for a pause.
     pub(in crate::machine) fn wake_at_mbarriers(&mut self, ended: &[(u32, u32)], observer: &mut dyn Observer) -> bool {
         let mut paused = false;
         for (slot, address) in ended {

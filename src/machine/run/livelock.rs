@@ -102,7 +102,7 @@ impl Machine {
     }
 }
 
-/// Whether a warp does anything before others set it going: also one whose waits time out, or end when the user says so.
+/// Whether a warp makes progress before others wake it: also one whose waits time out, or end by a command of the user.
 fn moves(warp: &Warp) -> bool {
     warp.groups
         .iter()

@@ -187,7 +187,7 @@ impl Machine {
         Ok(paused)
     }
 
-    /// The instruction at `pc` ended the turn of the current warp: exits and what a reduction hands over are changes, arrivals are not.
+    /// The instruction at `pc` ended the turn of the current warp: exits and the results of a reduction are changes, arrivals are not.
     fn note_reconvergence(&mut self, pause: &Pause, pc: Pc) {
         let slot = self.cursor.slot;
         let op = self.device.program.code[pc.index()].op;

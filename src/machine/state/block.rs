@@ -104,12 +104,12 @@ impl Block {
         released
     }
 
-    /// Sets the groups going that wait for the barrier object at `address`: they look at it again.
+    /// Wakes the groups that wait for the barrier object at `address`: they poll it again.
     pub fn wake_at_mbarrier(&mut self, address: u32) {
         self.wake(|state| state == GroupState::AtMbarrier { address });
     }
 
-    /// Sets the groups going whose state is one of `waits`.
+    /// Wakes the groups whose state is one of `waits`.
     pub fn wake(&mut self, waits: impl Fn(GroupState) -> bool) {
         for warp in &mut self.warps {
             if warp.groups.iter().any(|group| waits(group.state)) {

@@ -16,15 +16,15 @@ use crate::program::{ControlOp, Inst, MoveOp, Op, Pc, Program};
 /// The first jump, and the one after the last, as powers of two: from a thousand ticks to a quarter of an hour of nanoseconds.
 const LEAPS: Range<u32> = 10..41;
 
-/// How many times longer a leap is than the one before, as a power of two.
+/// How many times longer a jump is than the one before, as a power of two.
 const GROWTH: u32 = 6;
 
 /// How far the clocks are ahead of the ticks, and how they got there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClockJump {
-    /// Ticks that clocks say more than have passed.
+    /// Ticks that clocks are ahead of the run.
     ahead: u64,
-    /// The next leap, as a power of two.
+    /// The next jump, as a power of two.
     next: u32,
 }
 
@@ -51,13 +51,13 @@ impl ClockJump {
         true
     }
 
-    /// Something has happened: the next leap is short again.
+    /// An effect occurred: the next jump is short again.
     pub fn rest(&mut self) {
         self.next = LEAPS.start;
     }
 }
 
-/// For each function, the registers that hold what clocks said, or what was worked out from that.
+/// For each function, the registers that hold clock values, or what was computed from them.
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
     /// By function; nothing at all for a program that reads no clock.

@@ -1,6 +1,6 @@
 //! Which registers of a warp hold something: for each the lanes that have written it since its frame was entered.
 //!
-//! Registers start as zero here, but hold anything on hardware; a debugger says so of those that were never written.
+//! Registers start as zero here, but hold anything on hardware; a debugger marks those that were never written.
 
 use std::hash::{Hash, Hasher};
 

@@ -45,7 +45,7 @@ pub struct Arrival {
     pub place: Place,
     /// Its lanes.
     pub lanes: LaneMask,
-    /// The copy that did it, if none of the lanes did themselves.
+    /// The copy that did it, if no lane did it directly.
     pub copy: Option<u64>,
     /// When it took effect.
     pub tick: Tick,

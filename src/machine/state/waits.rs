@@ -12,7 +12,7 @@ use crate::machine::state::random::Random;
 pub struct StallState {
     /// Timeouts since the last externally visible effect.
     pub(in crate::machine) polls: u64,
-    /// Rounds in which they did, since then or since the clocks last leapt.
+    /// Rounds in which they did, since then or since the clocks last jumped.
     pub(in crate::machine) rounds: u64,
     /// What had been done by then.
     pub(in crate::machine) effects: u64,

@@ -5,7 +5,7 @@ use super::product::{Operands, Product};
 use crate::num::half::F16;
 use crate::num::{Mode, Rounding, float};
 
-/// D as the routine makes it that stands for `mma.m8n8k4` of `f16`.
+/// D as the routine computes it that implements `mma.m8n8k4` of `f16`.
 #[inline(always)]
 pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
     let mut d = operands.c.to_vec();

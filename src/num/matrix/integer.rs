@@ -24,7 +24,7 @@ fn fill(product: &Product, operands: Operands<'_>, d: &mut [u32], times: impl Fn
     let a: Vec<(i32, usize)> = operands.a.iter().enumerate().map(|(place, bits)| (product.a.integer(*bits), met(place))).collect();
     for first in (0..n).step_by(LANES) {
         let slice = |row: &[u32]| std::array::from_fn(|lane| product.b.integer(row[first + lane]));
-        // Behind the last row stand zeros, for what meets none.
+        // After the last row come zeros, for elements without a row.
         let b: Vec<[i32; LANES]> = operands.b.chunks_exact(n).map(slice).chain([[0; LANES]]).collect();
         for (row, a) in a.chunks_exact(k).enumerate() {
             let mut sum = [0; LANES];

@@ -1,4 +1,4 @@
-//! D = A * B + C, bit for bit as the tensor cores of an H200 (sm_90a) compute it; no registers and no memory in sight.
+//! D = A * B + C, bit for bit as the tensor cores of an H200 (sm_90a) compute it; independent of registers and memory.
 //!
 //! A matrix here is a tile of raw elements, row by row, each in the low bits of a word, whatever registers or memory it came from. A
 //! [`Product`] says shape, types and [`Rule`]; [`multiply`] does the work for everything but `.f64`, which is [`multiply_f64`].
@@ -10,8 +10,8 @@
 //! | a chain of `fma.f64` | `.f64` | [`chain`] |
 //! | exact sums of integers, or of counted bits | `s8 u8 s4 u4`, `b1` | [`integer`] |
 //!
-//! A sparse A keeps some of its columns: [`Operands::kept`] says for each of its elements which row of B it meets. What was not kept is
-//! never multiplied, so an infinity or a NaN there has no effect.
+//! A sparse A keeps some of its columns: [`Operands::kept`] says for each of its elements which row of B it multiplies. What was not kept
+//! is never multiplied, so an infinity or a NaN there has no effect.
 
 mod accumulator;
 mod chain;

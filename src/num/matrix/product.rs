@@ -62,6 +62,6 @@ pub struct Operands<'a> {
     pub b: &'a [u32],
     /// M rows of N elements.
     pub c: &'a [u32],
-    /// Of a sparse A: for each element of `a` the row of `b` that it meets.
+    /// Of a sparse A: for each element of `a` the row of `b` that it multiplies.
     pub kept: Option<&'a [u16]>,
 }

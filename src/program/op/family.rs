@@ -30,7 +30,7 @@ pub trait Family {
         false
     }
 
-    /// Whether threads meet at it: barriers, and exchanges between the lanes of a warp.
+    /// Whether threads synchronize at it: barriers, and exchanges between the lanes of a warp.
     fn is_reconvergence(&self) -> bool {
         false
     }
@@ -50,7 +50,7 @@ pub trait Family {
         &[]
     }
 
-    /// Which other threads it waits for, if it waits for any to come to it or to a barrier object.
+    /// Which other threads it waits for, if it waits for any to reach it or a barrier object.
     fn awaits(&self) -> Option<Awaited> {
         None
     }

@@ -13,7 +13,7 @@ use crate::program::{Bank, Dst, Program, Src};
 pub enum FloatOp {
     Unary { f: FloatUnary, ty: FloatType, mode: FloatMode, d: Dst, a: Src },
     Binary { f: FloatBinary, ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src },
-    /// A product that leaves its factors in `kept` and the slot behind it, for what is rounded once with it.
+    /// A product that leaves its factors in `kept` and the slot after it, for what is rounded once with it.
     KeepingProduct { f: Factored, ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src, kept: Dst },
     Ternary { f: FloatTernary, ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src, c: Src },
     TestProperty { f: TestProperty, ty: FloatType, p: Dst, a: Src },

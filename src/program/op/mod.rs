@@ -192,7 +192,7 @@ impl Op {
         self.family().accumulates()
     }
 
-    /// Whether threads meet at it: barriers, and exchanges between the lanes of a warp.
+    /// Whether threads synchronize at it: barriers, and exchanges between the lanes of a warp.
     pub fn is_reconvergence(&self) -> bool {
         self.family().is_reconvergence()
     }
@@ -207,7 +207,7 @@ impl Op {
         self.family().targets(program)
     }
 
-    /// Which other threads an instruction waits for, if it waits for any to come to it or to a barrier object.
+    /// Which other threads an instruction waits for, if it waits for any to reach it or a barrier object.
     pub fn awaits(&self) -> Option<Awaited> {
         self.family().awaits()
     }

@@ -2,7 +2,7 @@
 //!
 //! Where a defined operand decides alone (`and` with 0, the side that `selp` does not take, the bytes that `prmt` does not pick) the result
 //! is defined. Of values packed into one register it is undefined only if all of them are, and a field that `bfi` puts into a register
-//! counts for all of it: rather a mistake goes unseen than that a right kernel is accused.
+//! counts for all of it: this errs towards false negatives.
 
 use crate::base::lanes::{LaneMask, PerLane};
 use crate::program::{Bank, ListId, PredSrc, Program, Src};

@@ -1,4 +1,4 @@
-//! The 128 bytes of a tensor map. They are nobody's business but the device's, so they are laid out here as suits us, little-endian:
+//! The 128 bytes of a tensor map. Only the device reads them, so the layout here is our own, little-endian:
 //!
 //! | bytes | field |
 //! | --- | --- |
@@ -12,8 +12,8 @@
 //! | 96-105 | tile: elements of the box in each dimension |
 //! | 96-111 | im2col: channels, pixels, three coordinates of the lower corner, three of the upper |
 //!
-//! The mark tells a map from other bytes. 128 zero bytes are no map, but `tensormap.replace` makes one of them field by field: what it
-//! has not replaced yet is 0, and a copy finds out. Other bytes it refuses.
+//! The mark distinguishes a map from other bytes. 128 zero bytes are no map, but `tensormap.replace` makes one of them field by field: what
+//! it has not replaced yet is 0, and a copy detects that. Other bytes it rejects.
 
 use std::fmt;
 
@@ -66,10 +66,10 @@ impl TensorMap {
         all
     }
 
-    /// The map that `bytes` stand for. It may say what no copy can use: see [`TensorMap::check`].
+    /// The map that `bytes` encode. It may say what no copy can use: see [`TensorMap::check`].
     ///
     /// # Errors
-    /// Why they stand for none.
+    /// Why they encode none.
     pub fn decode(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<Self, NotAMap> {
         if bytes.iter().all(|byte| *byte == 0) {
             return Err(NotAMap::Zero);
@@ -83,7 +83,7 @@ impl TensorMap {
     /// The map that `tensormap.replace` finds in `bytes`, of which nothing may be said yet.
     ///
     /// # Errors
-    /// Why they stand for none.
+    /// Why they encode none.
     pub fn decode_or_begin(bytes: &[u8; TENSOR_MAP_BYTES]) -> Result<Self, NotAMap> {
         match Self::decode(bytes) {
             Err(NotAMap::Zero) => Ok(Self::EMPTY),
@@ -91,7 +91,7 @@ impl TensorMap {
         }
     }
 
-    /// What stands behind the mark.
+    /// What follows the mark.
     fn read(bytes: &[u8; TENSOR_MAP_BYTES]) -> Option<Self> {
         let word = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         let long = |at: usize| (0..8).rev().fold(0, |value, byte| value << 8 | u64::from(bytes[at + byte]));

@@ -1,5 +1,5 @@
-//! What the driver refuses to make a tensor map of (CUDA Driver API, "Tensor Map Object Management"). The driver of an H200 asks for whole
-//! 16 bytes of the innermost dimension of the box, and of the channels, with interleaving too, which the manual does not say.
+//! The tensor maps that the driver rejects (CUDA Driver API, "Tensor Map Object Management"). The driver of an H200 asks for whole 16 bytes
+//! of the innermost dimension of the box, and of the channels, with interleaving too, which the manual does not say.
 
 use super::{BoxShape, RANK_MAX, TensorMap};
 use crate::isa::{Interleave, OutsideFill, TensorMode};

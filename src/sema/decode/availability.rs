@@ -69,7 +69,7 @@ fn has_target(target: (u32, Option<char>), needed: &str) -> bool {
     }
 }
 
-/// Where the dotted `word` stands in the opcode.
+/// The position of the dotted `word` in the opcode.
 fn word_span(word: &str, instruction: &Instruction<'_>) -> Span {
     let opcode = instruction.opcode;
     let found = opcode.text.match_indices(word).find(|(at, _)| opcode.text[..*at].trim_end().ends_with('.'));

@@ -6,8 +6,8 @@ use crate::isa::{ScalarType, TypeKind};
 
 /// The bits that the constant `value` has in an operand of type `ty`; `None` if it is no constant.
 ///
-/// Integers stand in for integers and bits and are cut to size; decimal floats stand in for floats and for 64 bits, as the
-/// assembler has it; hexadecimal floats stand in for floats and for bits of their own size.
+/// Integers may be given for integers and bits and are cut to size; decimal floats for floats and for 64 bits, as the assembler has it;
+/// hexadecimal floats for floats and for bits of their own size.
 pub(super) fn bits(value: &Value, ty: ScalarType, span: Span) -> Option<Result<u64, Diagnostic>> {
     use ScalarType::{B32, B64, F32, F64};
     let is_float = ty.kind() == TypeKind::Float;

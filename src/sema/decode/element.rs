@@ -11,7 +11,7 @@ use crate::isa::{IntBinary, IntTernary, IntType, ScalarType, Space, TypeKind};
 use crate::program::{Bank, ConvertMode, ConvertOp, Dst, IntegerOp, Location, MoveOp, Op, Src};
 use crate::syntax::tree::{Expr, Name};
 
-/// What an element of an array stands for.
+/// What an element of an array denotes.
 pub(super) enum Element {
     /// Its place, where the index is a number.
     Fixed(Location),

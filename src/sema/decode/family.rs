@@ -42,7 +42,7 @@ impl<'a> Decoding<'_, 'a> {
         }
     }
 
-    /// The predicate behind `|` in operand `index`, or nowhere.
+    /// The predicate after `|` in operand `index`, or nowhere.
     pub fn second_dst(&self, index: usize) -> Dst {
         match self.args.get(index) {
             Some(Arg::Dest { second: Some(second), .. }) => *second,

@@ -1,4 +1,4 @@
-//! Textures and surfaces. What stands in their brackets is read here: a handle, perhaps a sampler, and the place.
+//! Textures and surfaces. The contents of their brackets are read here: a handle, perhaps a sampler, and the place.
 
 use smallvec::SmallVec;
 
@@ -13,7 +13,7 @@ use crate::isa::{AtomicFn, Decode, Geometry, ImageDecode, ImageKind, ImageQuery,
 use crate::program::{Bank, Dst, Handle, ImageAccess, ImageFn, Op, Src};
 use crate::syntax::tree::{Expr, Operand, OperandKind};
 
-/// What stands between `[` and `]`.
+/// What is between `[` and `]`.
 struct Brackets {
     image: Handle,
     sampler: Option<Handle>,
@@ -27,7 +27,7 @@ const CUBE_GRADIENT: ((u8, u8), u32) = ((4, 3), 20);
 /// PTX version and target from which on texture lookups say whether their texels are there.
 const RESIDENT: ((u8, u8), u32) = ((7, 1), 60);
 
-/// Image, sampler and coordinates as they stand in the brackets.
+/// Image, sampler and coordinates, in the order of the brackets.
 type Parts<'o, 'a> = (&'o Operand<'a>, Option<&'o Operand<'a>>, &'o Operand<'a>);
 
 impl<'a> Decoding<'_, 'a> {
@@ -241,7 +241,7 @@ impl<'a> Decoding<'_, 'a> {
         matches!(self.matched.form.row.decode, Decode::Image(ImageDecode::Texture | ImageDecode::Gather))
     }
 
-    /// What stands in the brackets: image, sampler, coordinates.
+    /// The contents of the brackets: image, sampler, coordinates.
     fn bracketed<'o>(&self, operand: &'o Operand<'a>) -> Result<Parts<'o, 'a>, Diagnostic> {
         let parts = match &operand.kind {
             OperandKind::AddressList(parts) => parts.as_slice(),
@@ -294,7 +294,7 @@ impl<'a> Decoding<'_, 'a> {
         Ok(place)
     }
 
-    /// The first `count` of `values`, which are 32-bit registers or constants; those behind, up to four in all, are not looked at.
+    /// The first `count` of `values`, which are 32-bit registers or constants; those after them, up to four in all, are not looked at.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other values are constants, or refused")]
     fn words(&mut self, values: &Elements, count: usize, ty: ScalarType, span: Span) -> Result<Vec<Src>, Diagnostic> {
         if values.len() < count || values.len() > 4 {

@@ -162,7 +162,7 @@ impl Decoding<'_, '_> {
         self.matched.choose(SCOPES)
     }
 
-    /// Where operand `index` stands.
+    /// The position of operand `index`.
     pub(super) fn operand_span(&self, index: usize) -> Span {
         self.instruction.operands.get(index).map_or(self.instruction.span, |operand| operand.span)
     }

@@ -52,7 +52,7 @@ pub(super) struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// The operation `instruction` stands for, with its guard; `None` if something is wrong, and `diags` then says what.
+    /// The operation that `instruction` denotes, with its guard; `None` if something is wrong, and `diags` then says what.
     pub(super) fn decode(&mut self, instruction: &Instruction<'a>, cx: &mut dyn Operands<'a>, diags: &mut Vec<Diagnostic>) -> Option<Inst> {
         let errors = diags.len();
         let guard = instruction.guard.as_ref().and_then(|guard| decode_guard(guard, cx).map_err(|error| diags.push(error)).ok());

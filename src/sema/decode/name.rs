@@ -1,4 +1,4 @@
-//! What a name stands for where only a name can stand.
+//! What a name denotes where only a name is allowed.
 
 use super::super::operands::{Operands, RegisterRef, Value};
 use crate::base::Diagnostic;

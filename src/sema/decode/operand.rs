@@ -24,7 +24,7 @@ const INDEXING: &[&str] = &["ld", "ldu", "st"];
 pub(super) enum Arg {
     /// Left out.
     Absent,
-    /// A register that is written, its width in bits, and the predicate behind `|`.
+    /// A register that is written, its width in bits, and the predicate after `|`.
     Dest { d: Dst, bits: u8, second: Option<Dst> },
     /// A value that is read, the width in bits of its register, and its value if it is a constant.
     Source { a: Src, bits: u8, constant: Option<u64> },
@@ -40,7 +40,7 @@ pub(super) enum Arg {
     Place(Place),
     /// Registers of a vector, in `Program::dests` if written and `Program::sources` if read, and their width in bits.
     Vector { list: ListId, bits: u8 },
-    /// The same with the predicate behind `|`.
+    /// The same with the predicate after `|`.
     VectorAnd { list: ListId, bits: u8, second: Dst },
     /// A tensor map and a place in the tensor: the map's generic address, and coordinates in `Program::sources`.
     Tensor { map: Address, coordinates: ListId },
@@ -501,7 +501,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn check_type(&self, register: RegisterRef, ty: ScalarType, span: Span) -> Result<(), Diagnostic> {
-        // A pair of halves stands for the type of the instruction, but not for a count or a mask beside it.
+        // A pair of halves denotes the type of the instruction, but not a count or a mask beside it.
         let is_count = matches!(self.form.ty, OperandType::Fixed(_))
             && !matches!(ty.kind(), TypeKind::Untyped | TypeKind::Float)
             && register.ty == ScalarType::F16x2;
@@ -574,7 +574,7 @@ fn double(ty: ScalarType) -> ScalarType {
     }
 }
 
-/// The bits of a constant of type `ty` as a number that is written with its sign, which whoever wrote `-1` finds again.
+/// The bits of a constant of type `ty` as a number with its sign, so that `-1` in the source is `-1` in the text.
 fn signed(bits: u64, ty: ScalarType) -> String {
     let number = if ty.bits() == 32 { i64::from(bits as u32 as i32) } else { bits as i64 };
     number.to_string()

@@ -1,4 +1,4 @@
-//! Addresses: what stands between `[` and `]`.
+//! Addresses: what is between `[` and `]`.
 
 use super::super::operands::{Operands, RegisterRef, Value};
 use super::availability::older;
@@ -62,8 +62,8 @@ pub(super) fn read<'a>(
     Ok(place)
 }
 
-/// What may stand for an address in the space `named`: plain numbers are for local memory only, and from sm_90 on a global or
-/// generic address has 64 bits.
+/// What an address in the space `named` may be: plain numbers are for local memory only, and from sm_90 on a global or generic address has
+/// 64 bits.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other values are addresses everywhere, or refused where they are read")]
 fn check_kind<'a>(value: &Value, named: Option<Space>, narrow: bool, span: Span, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
     match value {
@@ -170,7 +170,7 @@ fn absolute<'a>(address: u64, cx: &mut dyn Operands<'a>) -> Address {
 }
 
 /// Whether a variable lies in the frame of a call, and its address counts from there. Where the module declares it, its address is one in
-/// local memory, and so large that it is told from an offset.
+/// local memory, and so large that it differs from every offset.
 pub(super) fn is_in_frame(location: Location) -> bool {
     matches!(location.space, Space::Local | Space::ParamFunc) && location.address & OF_MODULE == 0
 }

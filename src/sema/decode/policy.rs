@@ -29,7 +29,7 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// `createpolicy.fractional` and `.range`; of a range, the addresses leave no trace in the value.
+    /// `createpolicy.fractional` and `.range`; of a range, the addresses do not affect the value.
     fn create_policy(&mut self) -> Decoded {
         let d = self.dst(0)?;
         let is_range = self.matched.has("range");

@@ -1,4 +1,4 @@
-//! Tensor copies and changes of tensor maps. What stands in their brackets is read here: a map and coordinates.
+//! Tensor copies and changes of tensor maps. The contents of their brackets are read here: a map and coordinates.
 
 use super::async_copy::REDUCTIONS;
 use super::family::{Decoded, Decoding};

@@ -10,7 +10,7 @@ use crate::isa::{ScalarType, TypeKind};
 use crate::program::{Dst, Src};
 use crate::syntax::tree::{Operand, OperandKind};
 
-/// The elements of a vector and where they stand.
+/// The elements of a vector and their positions.
 pub(super) type Elements = SmallVec<[(Value, Span); 8]>;
 
 /// The elements of `{a, b}` or of a vector register; `None` if the operand is neither.
@@ -85,7 +85,7 @@ pub(super) fn same_width(values: &Elements, ty: ScalarType, span: Span) -> Resul
     Ok(width(first))
 }
 
-/// Whether an integer register may stand for a floating-point element: as part of a vector it may where it has the same size.
+/// Whether an integer register may be given for a floating-point element: as part of a vector it may where it has the same size.
 pub(super) fn is_of_same_size(ty: ScalarType, register: ScalarType) -> bool {
     let is_number = matches!(register.kind(), TypeKind::Signed | TypeKind::Unsigned);
     matches!(ty, ScalarType::F32 | ScalarType::F64) && is_number && register.bits() == ty.bits()

@@ -15,7 +15,7 @@ use crate::syntax::tree::{Expr, ExprKind, OperandKind};
 const COMPARISONS: &[(&str, Compare)] =
     &[("eq", Compare::Eq), ("ne", Compare::Ne), ("lt", Compare::Lt), ("le", Compare::Le), ("gt", Compare::Gt), ("ge", Compare::Ge)];
 
-/// An operand with what stands before and behind it.
+/// An operand with what precedes and follows it.
 struct Selected<'a> {
     register: Option<RegisterRef>,
     a: Src,
@@ -195,7 +195,7 @@ impl Selected<'_> {
         Ok(std::array::from_fn(|lane| digits.iter().rev().nth(lane).copied().unwrap_or(0)))
     }
 
-    /// The lanes of a SIMD instruction that count: `.b310` stands for lanes 3, 1 and 0.
+    /// The lanes of a SIMD instruction that count: `.b310` denotes lanes 3, 1 and 0.
     fn mask(&self, lanes: u8) -> Result<u8, Diagnostic> {
         let Some(selector) = self.selector else { return Ok((1 << lanes) - 1) };
         let digits =

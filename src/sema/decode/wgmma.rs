@@ -47,7 +47,7 @@ impl Decoding<'_, '_> {
         })
     }
 
-    /// The types of D, A and B, which may stand in one word. Single bits come in words of 32.
+    /// The types of D, A and B, which may be in one word. Single bits come in words of 32.
     fn wgmma_types(&self) -> Result<[ScalarType; 3], Diagnostic> {
         let words = self.matched.words.iter().flatten().flat_map(|word| word.text.split('.'));
         let types: Vec<ScalarType> =

@@ -1,4 +1,4 @@
-//! What the hardware would not copy. Recorded on H200 or probed there, where not the manual says so.
+//! What the hardware would not copy. From the manual, or recorded or probed on H200.
 
 use super::extent;
 use super::request::{Direction, Request, SHARED_ALIGNMENT};

@@ -28,7 +28,7 @@ impl Piece {
     }
 }
 
-/// Hands on pieces as long as they can be.
+/// Passes on pieces as long as they can be.
 pub(super) struct Runs<F> {
     swizzle: Swizzle,
     each: F,

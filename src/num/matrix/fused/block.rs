@@ -26,7 +26,7 @@ pub struct Sums {
 pub struct Block<const N: usize> {
     how: Sums,
     unpack_b: Unpack,
-    /// B, row by row, and behind the last a row of zeros, for what of a sparse A meets nothing.
+    /// B, row by row, and after the last a row of zeros, for elements of a sparse A without a row.
     b: Vec<Line<N>>,
     /// C, row by row.
     c: Vec<Line<N>>,

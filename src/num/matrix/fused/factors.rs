@@ -11,7 +11,7 @@ pub struct Factors {
     /// Significands, scaled to the width of the sum.
     significands: Vec<i32>,
     exponents: Vec<i32>,
-    /// The rows of B that they meet.
+    /// The rows of B that they multiply.
     met: Vec<u16>,
     /// Whether there are infinities or NaNs.
     pub is_special: bool,
@@ -32,7 +32,7 @@ pub struct Row<'a> {
 pub struct Factor {
     /// The number; its significand is scaled.
     pub number: Number,
-    /// The row of B that it meets.
+    /// The row of B that it multiplies.
     pub met: usize,
 }
 

@@ -1,9 +1,9 @@
 //! The fused sum: all terms are aligned to the greatest exponent among them, cut there towards zero, added exactly, and rounded once.
 //!
 //! A term is a product of two numbers as they are encoded, or C; neither subnormal numbers nor products are normalised first, and terms
-//! that are zero do not take part in the choice of the exponent. A row of A meets some columns of B at a time, in loops
-//! over columns that the compiler makes vectors of. Infinities and NaNs are rare: they are decoded into exponents far below all others, do
-//! no harm in the sums, and replace the results afterwards.
+//! that are zero do not take part in the choice of the exponent. A row of A is multiplied by some columns of B at a time, in loops over
+//! columns that the compiler makes vectors of. Infinities and NaNs are rare: they are decoded into exponents far below all others, do no
+//! harm in the sums, and replace the results afterwards.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -25,7 +25,7 @@ use super::product::{LANES, Operands, Product, Rule};
 use block::{Block, Sums};
 use factors::{Factors, Unpack};
 
-/// Columns that are summed together where there are so many.
+/// Columns that are summed together where a row has at least that many.
 const WIDE: usize = 32;
 
 /// D by the product's rule, which is one of fused sums.
