@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use super::findings::Known as KnownFindings;
 use super::focus::Focus;
-use super::open::{OpenedLaunch, formals_of, made_up_with, name_params};
+use super::open::{OpenedLaunch, formals_of, made_up_with, name_params, variables_of};
 use super::scene::Buffer;
 use super::session::{InterruptCheck, Session};
 use super::stop::Stop;
 use super::timeline::Timeline;
 use crate::base::Tick;
-use crate::base::{Diagnostic, SourceFile, Sources};
-use crate::launch::change::{Changed, Shape, change};
+use crate::base::{Diagnostic, SourceFile, SourceId, Sources};
+use crate::launch::change::{Changed, Names, Shape, change};
 use crate::launch::file::Launch;
+use crate::launch::variables::Given;
 use crate::launch::{self, Content, Known, LaunchFile, Origin, Overrides, Plan};
 
 /// What a session without a launch file says: it is about a statement.
@@ -51,10 +52,16 @@ impl Session {
         let opened_module = opened.module.clone();
         let (folder, folders) = (opened.folder.clone(), opened.folders.clone());
         let launch = opened.launch_mut(case, number).ok_or("the launch file has no such launch")?;
-        let formals = formals_of(self.program(), kernel, (&opened_module, &folders), launch);
-        let changed = change(launch, &named, &formals, Path::new("")).map_err(|errors| lines(&errors))?;
+        let program = Arc::clone(self.program());
+        let formals = formals_of(&program, kernel, (&opened_module, &folders), launch);
+        let variables = variables_of(&program);
+        let names = Names { params: &formals, variables: &variables };
+        let changed = change(launch, &named, names, Path::new("")).map_err(|errors| lines(&errors))?;
         for index in &changed.params {
             launch.params.get_mut(*index).into_iter().for_each(|param| launch::carry_param(param, Path::new(""), &folder));
+        }
+        for name in &changed.variables {
+            launch.variables.get_mut(name).into_iter().for_each(|init| launch::carry_init(init, Path::new(""), &folder));
         }
         let launch = launch.clone();
         let mut reasons = Vec::new();
@@ -118,6 +125,12 @@ fn learn(known: &mut Known, launch: &Launch, changed: &Changed) {
     const WHY: &str = "'launch' says so";
     let extents = |(x, y, z): (u32, u32, u32)| ([x, y, z], WHY.to_string());
     known.params.extend(changed.params.iter().filter_map(|index| Some((*index, launch.params.get(*index)?.clone()))));
+    for name in &changed.variables {
+        known.variables.retain(|given| given.name != *name);
+        if let (Some(init), Some(element)) = (launch.variables.get(name), launch.variable_types.get(name)) {
+            known.variables.push(Given { name: name.clone(), element: *element, init: init.clone(), source: SourceId(0) });
+        }
+    }
     for shape in &changed.shapes {
         match shape {
             Shape::Grid => known.grid = Some(extents(launch.grid)),

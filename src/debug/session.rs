@@ -1,5 +1,6 @@
 //! One debugging session: a recorded run, where the user stands in it, and what the user asked to be told.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::arrays::{self, ArrayType};
@@ -224,6 +225,12 @@ impl Session {
     /// Why the values of the present launch are what they are, if it is made up; else nothing.
     pub fn reasons(&self) -> &[Reason] {
         self.case().launches.get(self.launch()).map_or(&[], |launch| &launch.reasons)
+    }
+
+    /// The variables of the module that the launch gives values.
+    pub fn given_variables(&self) -> BTreeSet<VarId> {
+        let given = self.case().launches.get(self.launch()).map_or(&[][..], |launch| &launch.variables);
+        given.iter().map(|given| given.variable).collect()
     }
 
     /// How many launches there are.

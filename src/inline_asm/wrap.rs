@@ -284,6 +284,8 @@ pub fn launch(statement: &Statement, sources: &Sources) -> LaunchFile {
         cooperative: false,
         params,
         bind: std::collections::BTreeMap::new(),
+        variables: std::collections::BTreeMap::new(),
+        variable_types: std::collections::BTreeMap::new(),
         printed: None,
         findings: None,
     };

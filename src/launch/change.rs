@@ -6,6 +6,7 @@ use super::element::Element;
 use super::file::Launch;
 use super::given::{self, Formal};
 use super::ron_advice::meant;
+use super::variables::{self, VariableFormal};
 use super::words::{Reader, extents, split};
 use crate::base::{Diagnostic, SourceId};
 
@@ -31,19 +32,37 @@ const SHAPES: [(&str, Shape); 4] =
 pub struct Changed {
     /// The parameters, by index.
     pub params: Vec<usize>,
+    /// The variables of the module, by name.
+    pub variables: Vec<String>,
     /// The rest.
     pub shapes: Vec<Shape>,
 }
 
-/// Changes `launch`, of a kernel with the parameters `formals`, as `words` say, each the text of its source; data files are relative to
+/// What words can name.
+#[derive(Clone, Copy, Debug)]
+pub struct Names<'a> {
+    /// The kernel's parameters.
+    pub params: &'a [Formal],
+    /// The module's variables.
+    pub variables: &'a [VariableFormal],
+}
+
+/// Changes `launch`, of a kernel and a module with these `names`, as `words` say, each the text of its source; data files are relative to
 /// `folder`.
 ///
 /// # Errors
 /// Everything that is wrong with the words; nothing has changed then.
-pub fn change(launch: &mut Launch, words: &[(SourceId, &str)], formals: &[Formal], folder: &Path) -> Result<Changed, Vec<Diagnostic>> {
+pub fn change(launch: &mut Launch, words: &[(SourceId, &str)], names: Names<'_>, folder: &Path) -> Result<Changed, Vec<Diagnostic>> {
     let (mut after, mut changed, mut errors) = (launch.clone(), Changed::default(), Vec::new());
-    let mut params = Vec::new();
-    for (source, word) in words {
+    let (formals, mut params) = (names.params, Vec::new());
+    match variables::read(words, formals, names.variables, folder) {
+        Ok(given) => given.into_iter().for_each(|given| {
+            changed.variables.push(given.name.clone());
+            given.put(&mut after);
+        }),
+        Err(wrong) => errors.extend(wrong),
+    }
+    for (source, word) in &variables::others(words, formals, names.variables) {
         match SHAPES.iter().find(|(name, _)| *name == name_of(word) && !is_formal(word, formals)) {
             Some((_, shape)) => {
                 errors.extend(reshape(&mut after, *shape, Reader { word, source: *source }).err());
@@ -134,11 +153,15 @@ mod tests {
         vec![formal("x", Own::Pointer(Some(Element::F32))), formal("n", Own::Scalar(Element::U32))]
     }
 
+    fn names(params: &[Formal]) -> Names<'_> {
+        Names { params, variables: &[] }
+    }
+
     #[test]
     fn shapes_and_parameters_are_changed() {
         let mut changed = launch();
         let words = ["grid=4,2", "block=8x8", "cluster=2", "dynamic_shared=64", "n=7"].map(|word| (SourceId(0), word));
-        change(&mut changed, &words, &formals(), Path::new("")).unwrap();
+        change(&mut changed, &words, names(&formals()), Path::new("")).unwrap();
         assert_eq!((changed.grid, changed.block, changed.cluster), ((4, 2, 1), (8, 8, 1), Some((2, 1, 1))));
         assert_eq!((changed.dynamic_shared, &changed.params[1]), (64, &Param::U32(Number::Integer(7))));
         assert_eq!(changed.params[0], launch().params[0]);
@@ -152,7 +175,7 @@ mod tests {
             ("foo", "'foo' changes nothing", "a change is NAME=VALUE: n=64, x=@x.npy, grid=4,2"),
             ("n", "'n' changes nothing", "a change is NAME=VALUE: n=64, x=@x.npy, grid=4,2"),
         ] {
-            let errors = change(&mut launch(), &[(SourceId(0), word)], &formals(), Path::new("")).unwrap_err();
+            let errors = change(&mut launch(), &[(SourceId(0), word)], names(&formals()), Path::new("")).unwrap_err();
             assert_eq!((&*errors[0].message, errors[0].help.as_deref(), errors.len()), (message, Some(help), 1), "{word}");
         }
     }
@@ -161,7 +184,7 @@ mod tests {
     fn a_mistake_changes_nothing() {
         let mut changed = launch();
         let words = [(SourceId(0), "grid=4"), (SourceId(1), "block=0"), (SourceId(2), "m=3"), (SourceId(3), "dynamic_shared=many")];
-        let errors = change(&mut changed, &words, &formals(), Path::new("")).unwrap_err();
+        let errors = change(&mut changed, &words, names(&formals()), Path::new("")).unwrap_err();
         let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
         assert_eq!(messages, ["no extent can be 0", "'many' is not a number of bytes", "'m' is neither a parameter nor a type"]);
         assert_eq!(changed, launch());

@@ -61,6 +61,13 @@ pub struct Launch {
     /// Textures, samplers and surfaces that variables of the module stand for, by the variables' names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bind: BTreeMap<String, Image>,
+    /// What `.const` and `.global` variables of the module hold from this launch on, by their names. `Values` and files may say fewer
+    /// elements than the variable has: the others stay as they are.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, Init>,
+    /// The types of the elements of those that are declared by the byte, as nvcc declares arrays.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variable_types: BTreeMap<String, Element>,
     /// What printf must have written, of a launch on its own: a `File`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<Init>,

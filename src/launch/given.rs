@@ -102,6 +102,11 @@ pub fn read(words: &[(SourceId, &str)], formals: &[Formal], folder: &Path) -> Re
     if errors.is_empty() { Ok(given) } else { Err(errors) }
 }
 
+/// What `spec`, a part of the word `word`, says of `formal` alone.
+pub(super) fn one<'a>(word: &'a str, source: SourceId, spec: &'a str, formal: &'a Formal, folder: &'a Path) -> Result<Param, Diagnostic> {
+    WordOf { reader: Reader { word, source }, formals: std::slice::from_ref(formal), folder }.param(0, spec)
+}
+
 /// Random numbers of no seed are others for every parameter.
 fn with_own_seed(mut param: Param, index: usize, spec: &str) -> Param {
     if let Some(Buffer { init: Init::Random { seed, .. }, .. }) = param.buffer_mut()

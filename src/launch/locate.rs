@@ -14,6 +14,8 @@ pub struct Place(Vec<Step>);
 enum Step {
     Field(&'static str),
     Item(usize),
+    /// An entry of a map.
+    Key(String),
 }
 
 impl Place {
@@ -27,6 +29,12 @@ impl Place {
     #[must_use]
     pub fn item(&self, index: usize) -> Self {
         self.step(Step::Item(index))
+    }
+
+    /// The value of the entry `name` of the map here.
+    #[must_use]
+    pub fn key(&self, name: &str) -> Self {
+        self.step(Step::Key(name.to_string()))
     }
 
     /// The parameter number `index` of the launch here.
@@ -152,6 +160,7 @@ impl Walk<'_> {
             match step {
                 Step::Field(wanted) if name == wanted.as_bytes() => return true,
                 Step::Item(wanted) if index == *wanted => return true,
+                Step::Key(wanted) if name == wanted.as_bytes() => return true,
                 _ => {}
             }
             self.skip_value();
@@ -176,16 +185,22 @@ impl Walk<'_> {
         opens
     }
 
-    /// Steps over `name:` and returns the name, or stays.
+    /// Steps over `name:` or `"name":` and returns the name, or stays.
     fn field_name(&mut self) -> &[u8] {
         let start = self.at;
-        self.skip_word();
+        let quotes = usize::from(self.peek() == Some(b'"'));
+        if quotes == 1 {
+            self.skip_string();
+            self.at += 1;
+        } else {
+            self.skip_word();
+        }
         let end = self.at;
         self.skip_blank();
         if self.peek() == Some(b':') {
             self.at += 1;
             self.skip_blank();
-            return &self.bytes[start..end];
+            return self.bytes.get(start + quotes..end.saturating_sub(quotes)).unwrap_or(&[]);
         }
         self.at = start;
         &[]

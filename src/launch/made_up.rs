@@ -7,6 +7,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod arithmetic;
+mod constants;
 mod flow;
 mod hints;
 mod shape;
@@ -20,6 +21,7 @@ use super::element::{Kind, Number};
 use super::file::{Buffer, Content, Init, Launch, Param};
 use super::given::{Formal, Own};
 use super::read::{LaunchFile, Origin};
+use super::variables;
 use crate::base::{SourceFile, Sources};
 use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement, TypeKind};
 use crate::program::{self, FuncId, Function, Pc, Program};
@@ -27,6 +29,7 @@ use flow::Flow;
 use shape::Traits;
 use uses::Uses;
 
+pub use constants::constants_of;
 pub use uses::Origins;
 
 /// The number that sizes, strides and the ends of loops get, at least and at most.
@@ -115,6 +118,8 @@ pub struct Known {
     pub cooperative: bool,
     /// Parameters that are not made up.
     pub params: BTreeMap<usize, Param>,
+    /// What is given to variables of the module.
+    pub variables: Vec<variables::Given>,
     /// Elements of a row of the arrays that are given, and the name of one, where all rows are as long.
     pub row: Option<(u64, String)>,
     /// Elements of the arrays that are given, and the name of one, where all have one dimension and are as long.
@@ -187,6 +192,7 @@ pub struct Guess {
 pub struct Study<'a> {
     program: &'a Program,
     kernel: &'a Function,
+    id: FuncId,
     module: &'a str,
     known: &'a Known,
     uses: Uses,
@@ -201,8 +207,8 @@ impl<'a> Study<'a> {
         let flow = Flow::new(program, kernel);
         let bits = arithmetic::integers(&flow);
         let integers = flow.words.iter().take(64).enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, word)| *word).collect();
-        let kernel = &program.functions[kernel.index()];
-        Self { program, kernel, module, known, uses: Uses::of(&flow), traits: Traits::of(&flow), integers }
+        let (id, kernel) = (kernel, &program.functions[kernel.index()]);
+        Self { program, kernel, id, module, known, uses: Uses::of(&flow), traits: Traits::of(&flow), integers }
     }
 
     /// The guess to begin with.
@@ -424,13 +430,19 @@ impl<'a> Study<'a> {
         reasons.extend(guess.instead.as_ref().map(|why| Reason::new("not the first guess", why.clone()).based(Basis::Derived)));
         let triple = |[x, y, z]: [u32; 3]| (x, y, z);
         let cluster = (guess.cluster != self.kernel.limits.required_cluster.unwrap_or([1; 3])).then(|| triple(guess.cluster));
-        let launch = Launch {
+        reasons.extend(self.constants().into_iter().map(|name| {
+            let why =
+                format!("the kernel reads this constant, which the module does not initialize: zero; -a {name}=@x.npy gives it a value");
+            Reason::new(name, why)
+        }));
+        let mut launch = Launch {
             module: Some(self.module.to_string()),
             cluster,
             dynamic_shared: guess.dynamic_shared,
             cooperative: self.traits.cooperative || self.known.cooperative,
             ..launch(self.kernel, guess.grid, guess.block, params)
         };
+        self.known.variables.iter().for_each(|given| given.clone().put(&mut launch));
         MadeUp { content: Content::Launch(launch), reasons }
     }
 
@@ -508,6 +520,8 @@ fn launch(kernel: &Function, grid: [u32; 3], block: [u32; 3], params: Vec<Param>
         cooperative: false,
         params,
         bind: BTreeMap::new(),
+        variables: BTreeMap::new(),
+        variable_types: BTreeMap::new(),
         printed: None,
         findings: None,
     }

@@ -7,7 +7,7 @@ use super::expect::Expect;
 use super::file::Findings;
 use super::init::Contents;
 use super::made_up::Reason;
-use crate::program::{Content, FuncId, Image, TensorMap};
+use crate::program::{Content, FuncId, Image, TensorMap, VarId};
 
 /// What a launch file asks for.
 #[derive(Debug)]
@@ -48,6 +48,8 @@ pub struct PlannedLaunch {
     pub params: Vec<PlannedParam>,
     /// Textures, samplers and surfaces of parameters and of variables.
     pub images: Vec<PlannedImage>,
+    /// What it gives to variables of the module.
+    pub variables: Vec<PlannedVariable>,
     /// Bytes of all parameters.
     pub param_bytes: u32,
     /// Why the device would refuse it (finding `launch.bounds`).
@@ -67,6 +69,17 @@ pub struct PlannedImage {
     pub image: Image,
     /// Index into [`Case::buffers`] of the one its texels lie in.
     pub buffer: Option<usize>,
+}
+
+/// What a launch gives to a variable of the module.
+#[derive(Debug)]
+pub struct PlannedVariable {
+    /// The variable, `.const` or `.global`.
+    pub variable: VarId,
+    /// What its first bytes hold from the launch on.
+    pub contents: Contents,
+    /// How many bytes these are.
+    pub bytes: u64,
 }
 
 /// One kernel parameter.

@@ -33,6 +33,7 @@ fn rename_launch(launch: &mut Launch, renamed: &impl Fn(&mut String)) {
     launch.module.iter_mut().for_each(renamed);
     launch.printed.iter_mut().for_each(|init| rename_init(init, renamed));
     launch.params.iter_mut().filter_map(Param::buffer_mut).for_each(|buffer| rename_buffer(buffer, renamed));
+    launch.variables.values_mut().for_each(|init| rename_init(init, renamed));
     for image in launch.bind.values_mut() {
         let (Image::Texture(super::image::Texture { buffer: Memory::Buffer(buffer), .. })
         | Image::Surface(super::image::Surface { buffer: Memory::Buffer(buffer), .. })) = image

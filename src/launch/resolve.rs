@@ -5,6 +5,7 @@ mod buffer;
 mod image;
 mod param;
 mod tensor_map;
+mod variable;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -167,6 +168,7 @@ impl Resolver<'_> {
             cooperative: launch.cooperative,
             params,
             images,
+            variables: self.variables(place, launch),
             param_bytes: function.param_bytes,
             bounds: bounds::violation(function, &shape),
             findings: launch.findings.clone(),

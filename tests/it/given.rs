@@ -379,3 +379,44 @@ fn a_source_that_does_not_fit_gives_no_names() {
     folder.assert("--batch k.ptx --expect param_2=1,2", 2, &["'param_2' is not a buffer"]);
     folder.assert("--batch k.ptx -a parm_0=@x.npy", 2, &["did you mean 'param_0'? parameters: "]);
 }
+
+#[test]
+fn constants_are_given_like_parameters() {
+    const MODULE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/made_up/filter.ptx");
+    let folder = Folder::new("constants");
+    folder.write("filter.ptx", std::fs::read(MODULE).unwrap());
+    let input = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0];
+    // 0.5 * (1 a + 2 b + 3 c + 4 d + 5 e), as NumPy computes it.
+    let out = [0.0, 0.0, 23.0, 38.5, 33.5, 38.0, 0.0, 0.0];
+    folder.npy("in.npy", Element::F32, &input);
+    folder.npy("weights.npy", Element::F32, &[1.0, 2.0, 3.0, 4.0, 5.0]);
+    folder.npy("short.npy", Element::F32, &[1.0]);
+    folder.npy("doubles.npy", Element::F64, &[1.0]);
+    folder.npy("out.npy", Element::F32, &out);
+    let given = "--batch filter.ptx -a param_0=@in.npy -a param_2=8 --expect param_1=@out.npy";
+    folder.assert(&format!("{given} -a weights=@weights.npy -a scale=0.5"), 0, &["as expected"]);
+    folder.assert(
+        &format!("{given} -a weights=1,2,3,4,5 -a scale=f32=0.5 --save-launch filter.ron"),
+        0,
+        &["as expected", "launch written"],
+    );
+    folder.assert("--verify -l saved.ron", 0, &["1 passed"]);
+    folder.assert("--batch -l saved.ron -a scale=1", 1, &["param_1[2]"]);
+    let note = "scale: the kernel reads this constant, which the module does not initialize: zero; -a scale=@x.npy gives it a value";
+    let words = format!("{given} -a weights=@weights.npy --grid 1 --block 8");
+    folder.assert(&words, 1, &[note]);
+    let (_, said) = folder.run(&words.split_whitespace().collect::<Vec<_>>());
+    assert!(!said.contains("weights: ") && !said.contains("limits: "), "constants that have a value are not noted: {said}");
+    for (word, message) in [
+        ("weights=@doubles.npy", "'doubles.npy' holds elements of float64, and the kernel reads f32"),
+        ("weights=1,2,3,4,5,6", "6 elements of f32 for variable 'weights', which has 20 bytes"),
+        ("weights=0.5", "'weights' has 5 elements of f32"),
+        ("weights=f32[4]=random", "'weights' has 5 elements of f32"),
+        ("scale=f64=1", "one f64 for 'scale', which has 4 bytes"),
+        ("scale=@short.npy", "'scale' is a number (f32), not a buffer"),
+        ("limits=bytes=0", "no value of variable 'limits'"),
+    ] {
+        folder.assert(&format!("{given} -a {word}"), 2, &[message]);
+    }
+    folder.assert(&format!("{given} -a scale=1 -a scale=2"), 2, &["variable 'scale' is given twice"]);
+}

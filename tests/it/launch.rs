@@ -15,6 +15,9 @@ const MODULE: &str = "
 .version 9.0
 .target sm_90a
 .address_size 64
+.const .align 4 .b8 table[16];
+.const .align 4 .f32 factors[2] = {1.0, 2.0};
+.global .align 4 .u32 counter;
 .func helper() { ret; }
 .visible .entry scale(.param .u64 x, .param .u32 n, .param .align 4 .b8 pair[8])
 {
@@ -114,7 +117,7 @@ fn a_file_that_is_no_launch_file_is_refused_at_its_place() {
     let ends = "the file ends before it is complete (a launch file is one Launch(..), Suite(..) or Sequence(..))";
     let empty = "the file is empty ('ptxdbg --batch KERNEL.ptx' prints a made-up launch: save the lines up to the first empty one)";
     let range = "this number is out of range (sizes and counts are whole numbers that are not negative: extents are below 2^32, a Byte is 0 to 255)";
-    let fields = "fields: module, kernel, grid, block, cluster, dynamic_shared, cooperative, params, bind, printed, findings";
+    let fields = "fields: module, kernel, grid, block, cluster, dynamic_shared, cooperative, params, bind, variables, variable_types, printed, findings";
     let elements = "types: U8 S8 B8 U16 S16 B16 U32 S32 B32 U64 S64 B64 F16 BF16 F32 F64";
     assert_mistakes(&[
         (String::new(), &format!("1:1: {empty}")),
@@ -210,7 +213,7 @@ fn fields_that_are_missing_or_misspelt_are_told_all_at_once() {
     Buffer(name: \"b\", elem: F32, init: Random(), expect: Values([1])),
   ],
 )";
-    let launch = "fields: module, kernel, grid, block, cluster, dynamic_shared, cooperative, params, bind, printed, findings";
+    let launch = "fields: module, kernel, grid, block, cluster, dynamic_shared, cooperative, params, bind, variables, variable_types, printed, findings";
     let expected = [
         "2:11: 'scale' is not a string (kernel: \"scale\")".to_string(),
         format!("3:3: there is no field 'Grid' of Launch (did you mean 'grid'? {launch})"),
@@ -363,6 +366,35 @@ fn expectations_can_be_compared() {
             "2:94: elements of B32 are compared bit for bit; a tolerance needs a buffer of numbers",
         ),
     ]);
+}
+
+#[test]
+fn variables_are_of_the_module_and_hold_what_is_given() {
+    let params = "Buffer(name: \"x\", elem: F32, len: 4, init: Zero), U32(1), Bytes(\"0011223344556677\")";
+    let with = |fields: &str| format!("Launch(kernel: \"scale\", grid: (1, 1, 1), block: (32, 1, 1), params: [{params}],\n{fields})");
+    let plan = |fields: &str| {
+        read(&with(fields)).map(|plan| plan.cases[0].launches[0].variables.iter().map(|given| given.bytes).collect::<Vec<_>>())
+    };
+    let bytes = |fields: &str| plan(fields).unwrap_or_else(|_| panic!("{}", mistakes(&with(fields))));
+    assert_eq!(bytes("variables: {\"factors\": Values([0.5]), \"counter\": Values([7])}"), [4, 4]);
+    assert_eq!(bytes("variables: {\"table\": Values([0.5, 1])}, variable_types: {\"table\": F32}"), [8]);
+    assert_eq!(bytes("variables: {\"table\": File(\"eight.bin\")}"), [8]);
+    assert_eq!(bytes("variables: {\"table\": Random(seed: 1, low: 0, high: 1)}, variable_types: {\"table\": F32}"), [16]);
+    for (fields, message) in [
+        ("variables: {\"tabel\": Zero}", "there is no .const or .global variable 'tabel' (variables: table, factors, counter)"),
+        ("variables: {\"factors\": Values([1, 2, 3])}", "3 elements of f32 for variable 'factors', which has 8 bytes"),
+        ("variables: {\"factors\": Uninit}", "variable 'factors' is never uninitialized: without a value it is zero"),
+        ("variables: {\"table\": Values([1])}", "variable 'table' is declared by the byte, and nothing says which elements these are"),
+        ("variable_types: {\"table\": F32}", "a type for variable 'table', to which 'variables' gives nothing"),
+        ("variables: {\"counter\": Values([0.5])}", "0.5 is not an integer, and U32 holds integers only"),
+        (
+            "variables: {\"counter\": Values([1])}, variable_types: {\"counter\": F64}",
+            "1 element of f64 for variable 'counter', which has 4 bytes",
+        ),
+    ] {
+        let said = mistakes(&with(fields));
+        assert!(said.contains(message) && said.lines().count() == 1, "{fields}: {said}");
+    }
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
 
+use std::collections::BTreeSet;
+
 use crate::look::{LaneLocation, location};
 use ptxdbg::debug::explain::explain;
 use ptxdbg::debug::expression::Expression;
@@ -40,7 +42,7 @@ fn examined(scene: &Scene<'_>, letters: &str, address: &str) -> String {
 fn the_launch_says_what_its_parameters_hold() {
     let at_call = location(LOOKING, AT_CALL);
     assert_lines(
-        &table(&launch::launch(&view::launch(&at_call.scene(0, 0)), (0, 1), &[])),
+        &table(&launch::launch(&view::launch(&at_call.scene(0, 0), &BTreeSet::new()), (0, 1), &[])),
         &[
             "kernel  looking",
             "grid    (2,1,1), 2 blocks",

@@ -34,7 +34,7 @@ pub fn kernels(context: &mut Context<'_>, _: &Call) -> Answer {
 pub fn launch(context: &mut Context<'_>, _: &Call) -> Answer {
     let session = &context.session;
     let (number, count, reasons) = (session.launch(), session.launches(), session.reasons().to_vec());
-    shown(View::Launch { launch: Box::new(view::launch(&session.scene())), number, count, reasons })
+    shown(View::Launch { launch: Box::new(view::launch(&session.scene(), &session.given_variables())), number, count, reasons })
 }
 
 /// A view of the threads that the argument THREADS names.

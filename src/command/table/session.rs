@@ -42,8 +42,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Show the launch, or change it and start anew",
         help: "Without words: the text of a launch file that does what is debugged. With words: changes that, and the run begins anew, \
             with the breakpoints, displays and settings that there are. grid=4,2, block=256, cluster=2 and dynamic_shared=4096 change \
-            the shape; n=64, x=@x.npy, x=f32[16,64]=random and all else that --arg takes change a parameter, by its name. Blanks \
-            around = do not count.",
+            the shape; n=64, x=@x.npy, x=f32[16,64]=random and all else that --arg takes change a parameter or a __constant__ or \
+            __device__ variable, by its name. Blanks around = do not count.",
         examples: &["launch", "launch n=64", "launch grid=4,2 x=@x.npy"],
         handler: handler::launch,
         ..PLAIN

@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::made_up::made_up;
+use super::arrays;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span, save};
 use crate::launch::file::{Launch, Param};
 use crate::launch::foreign::foreign;
 use crate::launch::given::{self, Formal, Given, Own};
 use crate::launch::nvcc::{self, Compiler};
+use crate::launch::variables::{self, VariableFormal};
 use crate::launch::{
     self, Content, Element, Kind, Known, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Place, Plan, Study, relocate, ron_text,
     wanted,
@@ -257,8 +259,11 @@ fn change(file: &mut LaunchFile, overrides: &Overrides, program: &Arc<Program>, 
     let named = add_words(&mut file.sources, "--arg", &overrides.params);
     // A kernel that does not exist is an error of the launch, found when that is resolved.
     if let (Some((number, formals)), false) = (&found, named.is_empty()) {
-        let given = given::read(&texts(&named, &overrides.params), formals, Path::new(""))?;
+        let (words, variables) = (texts(&named, &overrides.params), variables_of(program));
+        let given = given::read(&variables::others(&words, formals, &variables), formals, Path::new(""))?;
+        let given_variables = variables::read(&words, formals, &variables, Path::new(""))?;
         give(file, *number, given);
+        give_variables(file, *number, given_variables);
     } else if let (None, Some(word)) = (sole, named.first()) {
         let span = Span::new(*word, 0, overrides.params[0].len() as u32);
         let message = format!("the launch file has {} launches, and a parameter is changed of one alone", file.launches().len());
@@ -292,6 +297,26 @@ fn give(file: &mut LaunchFile, number: usize, given: Given) {
         }
         file.given.push((place.param(index), source));
     }
+}
+
+/// The same for variables of the module.
+fn give_variables(file: &mut LaunchFile, number: usize, given: Vec<variables::Given>) {
+    let place = file.launches().get(number).map(|(place, _)| place.clone()).unwrap_or_default();
+    let folder = file.folder.clone();
+    for mut given in given {
+        launch::carry_init(&mut given.init, Path::new(""), &folder);
+        file.given.push((given.place(&place), given.source));
+        file.content.launches_mut().get_mut(number).into_iter().for_each(|launch| given.clone().put(launch));
+    }
+}
+
+/// The variables of the module that words can be for; those that nvcc declares by the byte have the types that their accesses show.
+pub(in crate::debug) fn variables_of(program: &Program) -> Vec<VariableFormal> {
+    let typed = arrays::infer(program).into_iter().filter_map(|(id, known)| match known {
+        arrays::Known::Typed(inferred) => Some((id, Element::from_name(inferred.ty.ty.word())?)),
+        arrays::Known::Bytes(_) => None,
+    });
+    variables::formals(program, &typed.collect())
 }
 
 /// The parameters of `kernel` under the names of the launch's buffers, of the files beside the module, and of the kernel.
@@ -347,15 +372,21 @@ pub fn open_words(module: PathBuf, program: Arc<Program>, words: &[String], over
     let mut sources = Sources::default();
     let whole = sources.add(SourceFile::new("the command line", words.join(" ")));
     let named = add_words(&mut sources, "--arg", words);
-    let given = given::read(&texts(&named, words), &formals, Path::new(""));
+    let variables = if words.is_empty() { Vec::new() } else { variables_of(&program) };
+    let texts = texts(&named, words);
+    let given = given::read(&variables::others(&texts, &formals, &variables), &formals, Path::new(""));
     let given = given.map_err(|errors| OpenError::Launch(sources.clone(), errors))?;
-    let origins = given.iter().map(|(index, (_, source))| (Place::default().param(*index), *source)).collect();
+    let given_variables = variables::read(&texts, &formals, &variables, Path::new(""));
+    known.variables = given_variables.map_err(|errors| OpenError::Launch(sources.clone(), errors))?;
+    let mut origins: Vec<_> = given.iter().map(|(index, (_, source))| (Place::default().param(*index), *source)).collect();
+    origins.extend(known.variables.iter().map(|given| (given.place(&Place::default()), given.source)));
     known.params.extend(given.into_iter().map(|(index, (param, _))| (index, param)));
     for (index, buffer) in overrides.expect.iter().filter_map(|word| wanted::output(word, &formals, Path::new(""))) {
         known.params.entry(index).or_insert(Param::Buffer(buffer));
     }
     let made = made_up_with(&program, kernel, &mut known);
     let is_whole = known.params.len() == program.functions[kernel.index()].params.len() && known.grid.is_some() && known.block.is_some();
+    let is_whole = is_whole && Study::new(&program, kernel, "", &known).constants().is_empty();
     let (origin, expected) = (Origin::Words(whole), Vec::new());
     let mut file = LaunchFile { content: made.content, folder: PathBuf::new(), sources, origin, given: origins, expected };
     let expected = expect(&mut file, overrides, 0, &formals);

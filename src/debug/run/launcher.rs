@@ -6,7 +6,7 @@ use super::error::RunError;
 use super::options::RunOptions;
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::units::format_bytes;
-use crate::launch::{Case, Contents, PlannedBuffer, PlannedLaunch};
+use crate::launch::{Case, Contents, PlannedBuffer, PlannedLaunch, PlannedVariable, pieces};
 use crate::machine::{Device, Instrumentation, LaunchConfig, Machine, Tick};
 use crate::program::Program;
 
@@ -44,8 +44,12 @@ impl<'a> Job<'a> {
         let buffers = &self.case.buffers;
         addresses.truncate(buffers.iter().filter(|buffer| buffer.launch < fault_context.index).count());
         for buffer in buffers.iter().filter(|buffer| buffer.launch == fault_context.index) {
-            self.check_room(&device, buffer)?;
+            self.check_room(&device, (&buffer.name, &buffer.contents, buffer.bytes))?;
             addresses.push(make_buffer(&mut device, buffer)?);
+        }
+        for given in &fault_context.launch.variables {
+            self.check_room(&device, (&self.program.variables[given.variable.index()].name, &given.contents, given.bytes))?;
+            give_variable(&mut device, given)?;
         }
         let fault = match &fault_context.launch.bounds {
             Some(message) => Box::new(fault_context.refused(message.clone())),
@@ -57,19 +61,16 @@ impl<'a> Job<'a> {
         Ok(Err(RejectedLaunch { fault, device }))
     }
 
-    /// Refuses a buffer whose elements need more simulated state than the run may hold, before any of them is made or read.
-    fn check_room(&self, device: &Device, buffer: &PlannedBuffer) -> Result<(), RunError> {
+    /// Refuses a buffer or a variable, by its name, whose elements need more simulated state than the run may hold, before any of
+    /// them is made or read.
+    fn check_room(&self, device: &Device, (name, contents, all): (&str, &Contents, u64)) -> Result<(), RunError> {
         let limit = self.options.memory_limit;
-        match buffer.contents {
+        match contents {
             Contents::Uninit | Contents::Byte(_) => Ok(()),
-            Contents::Made(..) | Contents::Bytes(_) | Contents::File(_)
-                if device.touched_bytes().saturating_add(buffer.bytes) <= limit.0 =>
-            {
-                Ok(())
-            }
+            Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) if device.touched_bytes().saturating_add(all) <= limit.0 => Ok(()),
             Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) => {
-                let (bytes, limit) = (format_bytes(buffer.bytes), format_bytes(limit.0));
-                Err(RunError::MemoryLimit { name: buffer.name.clone(), bytes, limit })
+                let (bytes, limit) = (format_bytes(all), format_bytes(limit.0));
+                Err(RunError::MemoryLimit { name: name.to_string(), bytes, limit })
             }
         }
     }
@@ -100,6 +101,18 @@ impl<'a> Job<'a> {
             memory_limit: self.options.memory_limit,
             divergence: self.options.divergence_of(self.program),
         }
+    }
+}
+
+/// Writes what a launch gives to a variable of the module.
+fn give_variable(device: &mut Device, given: &PlannedVariable) -> Result<(), RunError> {
+    let mut write = |offset, piece: &[u8]| device.write_variable(given.variable, offset, piece).map_err(RunError::from);
+    match given.contents {
+        Contents::Byte(byte) => pieces(given.bytes, |offset, piece| {
+            piece.fill(byte);
+            write(offset, piece)
+        }),
+        Contents::Uninit | Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) => given.contents.fill(given.bytes, &mut write),
     }
 }
 

@@ -1,13 +1,19 @@
 //! `info kernels` and `info launch`.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::debug::expression::little_endian;
 use crate::debug::names::scope::{Named, look_up};
 use crate::debug::scene::Scene;
 use crate::debug::value::{Scalar, Type};
+use crate::launch::constants_of;
+use crate::launch::variables::source_name;
 use crate::machine::DivergencePolicy;
-use crate::program::{Param, ParamPlace};
+use crate::program::{Param, ParamPlace, VarId};
+
+use super::symbols::TypeName;
 
 /// A kernel of the module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -77,6 +83,33 @@ pub struct LaunchView {
     pub has_stack: bool,
     /// The parameters.
     pub params: Vec<ParamRow>,
+    /// The constants that the kernel reads, and the variables that the launch gives values.
+    pub variables: Vec<VariableRow>,
+}
+
+/// A variable of the module.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct VariableRow {
+    /// Its name in the source.
+    pub name: String,
+    /// Its state space.
+    pub space: &'static str,
+    /// Its type: `f32[16]`.
+    pub ty: String,
+    /// Where its value is from.
+    pub origin: VariableOrigin,
+}
+
+/// Where the value of a variable is from at the begin of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VariableOrigin {
+    /// The launch.
+    Launch,
+    /// Its initializer in the module.
+    Module,
+    /// Neither: it is zero.
+    Zero,
 }
 
 /// Bytes of shared memory of a block.
@@ -115,8 +148,8 @@ pub enum ParamValue {
     },
 }
 
-/// How the kernel that runs was launched: dimensions, memory and parameters.
-pub fn launch(scene: &Scene<'_>) -> LaunchView {
+/// How the kernel that runs was launched: dimensions, memory, parameters, and variables, of which the launch has `given` some values.
+pub fn launch(scene: &Scene<'_>, given: &BTreeSet<VarId>) -> LaunchView {
     let (machine, config) = (scene.machine, scene.machine.config());
     let kernel = &scene.program().functions[config.kernel.index()];
     let shared = SharedBytes { variables: kernel.shared_bytes, dynamic: config.dynamic_shared, all: machine.shared_bytes() };
@@ -133,7 +166,19 @@ pub fn launch(scene: &Scene<'_>) -> LaunchView {
         resident: machine.resident_blocks().count() as u64,
         has_stack: config.divergence == DivergencePolicy::Stack,
         params: kernel.params.iter().enumerate().filter_map(|(index, param)| param_row(scene, index, param)).collect(),
+        variables: constants_of(scene.program(), config.kernel).union(given).map(|id| variable_row(scene, *id, given)).collect(),
     }
+}
+
+fn variable_row(scene: &Scene<'_>, id: VarId, given: &BTreeSet<VarId>) -> VariableRow {
+    let variable = &scene.program().variables[id.index()];
+    let origin = match (given.contains(&id), variable.init.is_empty()) {
+        (true, _) => VariableOrigin::Launch,
+        (false, false) => VariableOrigin::Module,
+        (false, true) => VariableOrigin::Zero,
+    };
+    let ty = TypeName::new(scene, variable).words;
+    VariableRow { name: source_name(&variable.name).to_string(), space: variable.location.space.word(), ty, origin }
 }
 
 /// None for a parameter of a function that is called.

@@ -49,7 +49,7 @@ pub use descriptor::{DescriptorView, descriptor};
 pub use divergence::{Divergence, GroupView, divergence};
 pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, examine};
 pub use fragment::{FragmentCell, FragmentElement, FragmentError, FragmentView, NamedFragment, fragment, other_holder};
-pub use launch::{KernelRow, LaunchView, ParamRow, ParamValue, SharedBytes, kernels, launch};
+pub use launch::{KernelRow, LaunchView, ParamRow, ParamValue, SharedBytes, VariableOrigin, VariableRow, kernels, launch};
 pub use list::{Line, Listing, current_line, list};
 pub use locals::{LocalRow, locals};
 pub use location::{LaneLocation, State, ThreadSet, lane_locations};

@@ -459,7 +459,7 @@ impl<'a> Flow<'a> {
 }
 
 /// The functions that `kernel` can reach by calls of their names, itself first.
-fn reachable(program: &Program, kernel: FuncId) -> Vec<FuncId> {
+pub fn reachable(program: &Program, kernel: FuncId) -> Vec<FuncId> {
     let callees = |function: usize| {
         program.functions[function].code.clone().filter_map(|pc| {
             let Op::Control(ControlOp::Call { call, .. }) = program.code[pc as usize].op else { return None };

@@ -2,6 +2,7 @@
 
 use super::param::count;
 use super::{Resolver, Scope};
+use crate::base::counted;
 use crate::launch::data::{DataFile, DataRange, Form};
 use crate::launch::element::{Element, Kind, Number};
 use crate::launch::expect::Expect;
@@ -96,6 +97,28 @@ impl Resolver<'_> {
                 0
             }
         }
+    }
+
+    /// What `like.init` says of a variable of `room` bytes, as elements of `like.elem`, and how many bytes that is: a list and a file may
+    /// say fewer than it has. None where there is a mistake in it.
+    pub(super) fn variable_contents(&mut self, place: &Place, like: &Buffer, room: u64) -> Option<(Contents, u64)> {
+        let size = u64::from(like.elem.bytes());
+        let source = self.source(place, &like.init);
+        let is_sliced = matches!(like.init, Init::Slice { .. });
+        let elements = match (&like.init, &source) {
+            (Init::File(_) | Init::Slice { .. } | Init::Values(_), None) => return None,
+            (_, Some(source)) => source.shape(like.elem).iter().fold(1, |product: u64, extent| product.saturating_mul(*extent)),
+            (_, None) => room / size,
+        };
+        let bytes = elements.saturating_mul(size);
+        let bytes = if is_sliced { bytes.min(room / size * size) } else { bytes };
+        if bytes > room || !room.is_multiple_of(size) {
+            let (elements, there) = (counted(elements, "element"), count(room));
+            let message = format!("{elements} of {} for variable '{}', which has {there}", like.elem.name(), like.name);
+            self.error(place, message);
+            return None;
+        }
+        Some((self.contents(place, like, source, bytes), bytes))
     }
 
     /// All buffers of a case together must fit the device, and those that are stored this machine.

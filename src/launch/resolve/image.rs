@@ -29,8 +29,8 @@ impl Resolver<'_> {
     pub(super) fn bound_images(&mut self, index: usize, place: &Place, launch: &Launch, scope: &mut Scope) -> Vec<PlannedImage> {
         let list = place.field("bind");
         let mut images = Vec::new();
-        for (item, (name, image)) in launch.bind.iter().enumerate() {
-            let place = list.item(item);
+        for (name, image) in &launch.bind {
+            let place = list.key(name);
             let variable = self.program.variables.iter().find(|variable| &*variable.name == name.as_str());
             let Some((variable, wanted)) = variable.and_then(|variable| Some((variable, variable.handle?))) else {
                 let handles: Vec<&str> = self.program.variables.iter().filter(|v| v.handle.is_some()).map(|v| &*v.name).collect();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::isa::Space;
 use crate::machine::state::memory::{OutOfMemory, PAGE_BYTES, Region};
 use crate::machine::state::runtime::{Printed, Runtime};
-use crate::program::{Program, Variable, map};
+use crate::program::{Program, VarId, Variable, map};
 
 /// The bytes every never-written byte of an uninitialised buffer reads as.
 const UNINITIALISED: u8 = 0;
@@ -123,6 +123,26 @@ impl Device {
         let allocation = self.global.find_mut(address).filter(|allocation| allocation.end().saturating_sub(address) >= not_mapped.bytes);
         let allocation = allocation.ok_or(not_mapped)?;
         allocation.pages.write(address - allocation.base, bytes);
+        Ok(())
+    }
+
+    /// Writes `bytes` at byte `offset` of a `.const` or `.global` variable.
+    ///
+    /// # Errors
+    /// If the range is not inside the variable.
+    pub fn write_variable(&mut self, variable: VarId, offset: u64, bytes: &[u8]) -> Result<(), NotMapped> {
+        let Variable { location, bytes: all, .. } = self.program.variables[variable.index()];
+        let not_mapped = NotMapped { address: location.address.wrapping_add(offset), bytes: bytes.len() as u64 };
+        let region = match location.space {
+            Space::Global => &mut self.global,
+            Space::Const => &mut self.constants,
+            Space::Generic | Space::Shared | Space::SharedCluster | Space::Local | Space::Param | Space::ParamFunc => {
+                return Err(not_mapped);
+            }
+        };
+        let is_inside = offset.checked_add(not_mapped.bytes).is_some_and(|end| end <= all);
+        let allocation = region.find_mut(location.address).filter(|_| is_inside).ok_or(not_mapped)?;
+        allocation.pages.write(not_mapped.address - allocation.base, bytes);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::table::Table;
 use crate::base::{Dim3, counted};
-use crate::debug::view::{KernelRow, LaunchView, ParamValue, SharedBytes};
+use crate::debug::view::{KernelRow, LaunchView, ParamValue, SharedBytes, VariableOrigin};
 use crate::debug::{Basis, Reason};
 
 /// `info kernels`
@@ -36,6 +36,14 @@ pub fn launch(launch: &LaunchView, (number, count): (usize, usize), reasons: &[R
     }
     for param in &launch.params {
         row(&param.name, format!(".{} {}", param.ty, value(&param.value)));
+    }
+    for variable in &launch.variables {
+        let from = match variable.origin {
+            VariableOrigin::Launch => "as the launch says",
+            VariableOrigin::Module => "as the module initializes it",
+            VariableOrigin::Zero => "zero: neither the module nor the launch gives it a value",
+        };
+        row(&variable.name, format!(".{} {}  {from}", variable.space, variable.ty));
     }
     if count > 1 {
         row("launch", format!("{} of {count}", number + 1));
