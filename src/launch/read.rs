@@ -115,7 +115,12 @@ impl LaunchFile {
         let word = words.iter().find(|(param, _)| place.is_within(param)).map(|(_, word)| *word);
         match (word, &self.origin) {
             (None, Origin::Text(source)) => locate::span(&self.sources, *source, place),
-            (Some(word), _) | (None, &Origin::Words(word)) => Span::new(word, 0, self.sources.file(word).text().len() as u32),
+            (Some(word), _) | (None, &Origin::Words(word)) => {
+                let text = self.sources.file(word).text();
+                // A word on what a buffer must hold begins with the buffer's name, which is found before.
+                let name = text.find('=').filter(|_| place.is_of_expectation()).map_or(0, |equals| equals + 1);
+                Span::new(word, name as u32, text.len() as u32)
+            }
         }
     }
 }

@@ -136,14 +136,19 @@ fn buffers(content: &mut Content) -> impl Iterator<Item = ((usize, usize), &mut 
 }
 
 /// Zeros in the shape of what a word wants of a buffer that nothing else describes, with the index of its parameter; `None` where the word
-/// does not say a file that can be read, or names no pointer.
+/// says neither a list nor a file that can be read, or names no pointer.
 pub fn output(word: &str, formals: &[Formal], folder: &Path) -> Option<(usize, Buffer)> {
-    let (name, file) = word.split_once("=@")?;
+    let (name, value) = word.split_once('=')?;
     let index = called(formals, name)?;
     let own = formals[index].own;
     if !matches!(own, Own::Pointer(_) | Own::Moved(_) | Own::TensorMap(..)) {
         return None;
     }
+    let Some(file) = value.strip_prefix('@') else {
+        let is_list = value.contains(',') && !value.contains('(') && !matches!(own, Own::TensorMap(..));
+        let elem = own.element().filter(|_| is_list)?;
+        return Some((index, zeros(&formals[index].names[0], elem, vec![value.split(',').count() as u64])));
+    };
     let data = DataFiles::default().get(&folder.join(file)).ok()?;
     let elem = element_of(&data, own).ok()?;
     let shape = data.npy.as_ref().map_or_else(|| vec![data.bytes / u64::from(elem.bytes())], |header| header.shape.clone());

@@ -264,7 +264,7 @@ fn a_kernel_is_compared_with_arrays_by_name() {
     assert_unusable(&["--batch", &ptx, "--expect", "y=1,2"], "--expect 1:1:1: error[arg]: there is no buffer 'y'");
     assert_unusable(
         &["--batch", &ptx, "-a", "n=4", "--expect", "out=@none.npy"],
-        "--expect 1:1:1: error[launch]: 'none.npy' cannot be read",
+        "--expect 1:1:5: error[launch]: 'none.npy' cannot be read",
     );
     assert_unusable(&["--batch", &ptx, "--rtol", "1"], "--expect");
     assert_unusable(&["--batch", &ptx, "--expect", &right, "-e", "run"], "--expect compares a run without commands");

@@ -283,7 +283,7 @@ fn arrays_are_given_to_tensor_descriptors() {
     folder.assert(
         &format!("{given} c_desc=@line.npy"),
         2,
-        &["--expect 1:1", "'line.npy' has shape [8], and 4096 elements are wanted (buffer 'c_desc')"],
+        &["--expect 1:1:8", "'line.npy' has shape [8], and 4096 elements are wanted (buffer 'c_desc')"],
     );
     refused("a_desc=@narrow.npy", "rows of 8 bytes for 'a_desc'");
     refused("a_desc=3", "'a_desc' is a tensor map, so the word says the array that it describes");
@@ -378,6 +378,19 @@ fn a_source_that_does_not_fit_gives_no_names() {
     folder.assert("--batch k.ptx --expect param_1=x.npy", 2, &["'x.npy' is not a number", "a file has @ before its name: param_1=@x.npy"]);
     folder.assert("--batch k.ptx --expect param_2=1,2", 2, &["'param_2' is not a buffer"]);
     folder.assert("--batch k.ptx -a parm_0=@x.npy", 2, &["did you mean 'param_0'? parameters: "]);
+}
+
+#[test]
+fn an_expected_list_says_how_long_its_buffer_is() {
+    let folder = Folder::new("expected_list");
+    folder.write("double.ptx", DOUBLE);
+    folder.assert("--batch double.ptx -a in=1,2,3 -a n=3 --expect out=2,4,6", 0, &["as expected"]);
+    folder.assert("--batch double.ptx -a in=1,2,3 -a n=3 --expect out=2,4,7", 1, &["out[2]"]);
+    folder.assert(
+        "--batch double.ptx -a in=1,2,3 --expect out=@none.npy",
+        2,
+        &["--expect 1:1:5: error[launch]: 'none.npy' cannot be read"],
+    );
 }
 
 #[test]
