@@ -97,7 +97,7 @@ fn multiply_warpgroup([a, b, c]: &mut [Vec<u32>; 3]) {
     *c = multiply(pulp::Arch::new(), &product, Operands { a, b, c, kept: None });
 }
 
-/// Writes a module and the file that launches its kernel with a block of so many threads, whose path it gives.
+/// Writes a module and the file that launches its kernel with a block of `threads` threads; returns the path.
 fn written(name: &str, threads: u32, module: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let launch = format!("Launch(module: \"{name}.ptx\", kernel: \"multiply\", grid: (1, 1, 1), block: ({threads}, 1, 1), params: [])");

@@ -1,7 +1,7 @@
 //! Computes the special functions for all 2^32 arguments and compares the checksums with those recorded on an NVIDIA H200.
 //!
 //! `cargo bench --bench sweep -- ex2 rcp.approx.f32` sweeps every form whose opcode begins with one of the words, without a word
-//! all of them; a form takes about half a minute on two cores. A line tells what came of each, and the exit status is 1 if any differs.
+//! all of them; a form takes about half a minute on two cores. A line says what came of each, and the exit status is 1 if any differs.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the lines are the result, and how far it is goes beside them")]
 
@@ -83,7 +83,7 @@ fn work(function: Function, next: &AtomicU32) -> Vec<(u32, u32)> {
     chunks.map(|chunk| (chunk, function.chunk_sum(chunk))).collect()
 }
 
-/// Draws a bar until the last chunk was taken, if somebody looks.
+/// Draws a bar until the last chunk was taken, on a terminal.
 fn show_progress(opcode: &str, next: &AtomicU32) {
     const WIDTH: usize = 40;
     if !stderr().is_terminal() {

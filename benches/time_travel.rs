@@ -108,7 +108,7 @@ fn watch_nothing(session: &mut Session, memory: bool) {
         let target = Expression::parse("a[0]").unwrap().target(&session.scene()).unwrap();
         Trigger::Watch(target, WatchMode::Change)
     } else {
-        // The closing instruction behind the kernel's own `ret` is never reached.
+        // The closing instruction after the kernel's own `ret` is never reached.
         let code = session.program().code.len();
         Trigger::Code(vec![ptxdbg::program::Pc::new(code - 1)])
     };

@@ -11,14 +11,14 @@
 //! happens. A machine run twice does the same, bit for bit, on every host.
 //!
 //! A *snapshot* is a clone of the machine: memory pages, register files and blocks are shared until one side writes. A *timeline* is a
-//! recorded run: snapshots, and the *inputs* by which the user changed its course. Going back in time is taking an earlier snapshot and
+//! recorded run: snapshots, and the *inputs* by which the user changed the run. Going back in time is taking an earlier snapshot and
 //! running forward again with the same inputs.
 //!
 //! A *session* is a timeline and where the user stands in it: the *focus* is the thread looked at, a *goal* is what a run is for, a *stop*
 //! is where it came to and why. Breakpoints belong to the session, not to the run. Every action of a user is a *command line*.
 //!
-//! A run ends with a [`machine::Step`]: the budget is used up, all blocks have finished, an instruction faulted, or nobody can go on. A
-//! fault of a kernel is an ordinary answer; a panic is a bug of ours.
+//! A run ends with a [`machine::Step`]: the budget is used up, all blocks have finished, an instruction faulted, or no warp can make
+//! progress. A fault of a kernel is an ordinary answer; a panic is a bug of ours.
 //!
 //! # Layers
 //!

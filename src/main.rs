@@ -221,7 +221,7 @@ fn verify(args: &Args) -> Result<Status, Failure> {
     Ok(if failed == 0 { Status::Well } else { Status::Wrong })
 }
 
-/// Neither: the debugger if there is somebody or something that gives commands, else a run.
+/// Neither: the debugger if there is a terminal or a script of commands, else a run.
 fn start(args: &Args) -> Result<Status, Failure> {
     let launch = match args.launch.as_slice() {
         [] => LaunchChoice::Beside,

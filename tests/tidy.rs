@@ -1,4 +1,4 @@
-//! Holds the rules of the house: who may use whom, what may not be written, and how long things may grow.
+//! Holds the rules of the house: which layer may use which, what may not be written, and how long things may grow.
 //!
 //! Every rule is a row of a table below; every failure names the line and what to do instead. Nothing here needs more than the text
 //! of the project, so the test is quick and runs with all others.
@@ -22,7 +22,7 @@ struct Layer {
 /// Every folder of `src`. README.md has the same table, made from this one.
 const LAYERS: &[Layer] = &[
     Layer { name: "base", what: "ids, sources, spans, diagnostics", uses: &[] },
-    Layer { name: "num", what: "arithmetic bit for bit as the hardware does it; no machine in sight", uses: &["base"] },
+    Layer { name: "num", what: "arithmetic bit for bit as the hardware does it; nothing of the machine", uses: &["base"] },
     Layer {
         name: "isa",
         what: "the instruction set as data: one row for each form, a file for each chapter of the manual",
@@ -138,7 +138,7 @@ const BANS: &[Ban] = &[
         place: Where::Code,
         instead: "finish it, or return an error that says what is not supported",
     },
-    Ban { words: &["FIXME", "XXX", "TODO"], place: Where::Text, instead: "mend it, or open an issue and leave no mark" },
+    Ban { words: &["FIXME", "XXX", "TODO"], place: Where::Text, instead: "fix it, or open an issue and leave no mark" },
     Ban { words: &["dbg!"], place: Where::Code, instead: "remove it" },
     Ban { words: &["println!", "print!", "eprintln!", "eprint!"], place: Where::CodeIn(CORE), instead: "return data; `ui` draws it" },
     Ban {
@@ -282,7 +282,7 @@ fn home_problems(file: &File) -> Vec<String> {
     let strangers = HOMES.iter().filter(|(_, owner)| !is_top && !file.is_in(owner));
     let named = strangers.flat_map(|(name, owner)| occurrences(&file.code, name).map(move |at| (at, name, owner)));
     named
-        .map(|(at, name, owner)| format!("{}: `{name}` belongs to `{owner}` alone: hide it behind a type of ours", file.place(at)))
+        .map(|(at, name, owner)| format!("{}: `{name}` belongs to `{owner}` alone: hide it in a type of ours", file.place(at)))
         .collect()
 }
 

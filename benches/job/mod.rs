@@ -20,7 +20,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Reads `path`, a launch file with one launch, from the top of the project, and sees to it that the launch leaves behind what it must.
+    /// Reads `path`, a launch file with one launch, from the top of the project, and asserts that the launch leaves what it must in memory.
     pub fn load(path: &str) -> Job {
         Self::load_with_grid(path, None)
     }

@@ -17,7 +17,7 @@ pub struct Edition {
     pub version: (u8, u8),
     /// The number after `sm_`.
     pub sm: u32,
-    /// The letter behind it.
+    /// The letter after it.
     pub suffix: &'static str,
 }
 
@@ -57,7 +57,7 @@ pub enum Bond {
     None,
     /// Which threads execute it together.
     Together,
-    /// When: copies go on beside it, and barrier objects count who has come.
+    /// When: copies go on beside it, and barrier objects count arrivals.
     Time,
 }
 
@@ -98,7 +98,7 @@ fn is_straight(decode: Decode) -> bool {
 }
 
 impl Bond {
-    /// What an instruction depends on. The stack pointer is that of the one who has taken most, of groups that have met.
+    /// What an instruction depends on. Of groups that have merged, the stack pointer is that of the largest stack.
     fn of(decode: Decode) -> Bond {
         match decode {
             Decode::Async(_) | Decode::Mbarrier(MbarrierDecode::Update(_) | MbarrierDecode::Wait) => Bond::Time,
@@ -125,7 +125,7 @@ pub fn instruction(u: &mut Unstructured<'_>, edition: Edition, forms: &[&'static
             operands.push(written(u, form, operand, &words)?);
         }
     }
-    // Whoever ends early does so under a guard: the rest would be for nobody.
+    // An early exit has a guard: the rest would never be executed.
     let ends = matches!(
         form.row.decode,
         Decode::Control(ControlDecode::Exit | ControlDecode::Return | ControlDecode::Trap | ControlDecode::Breakpoint)
@@ -188,7 +188,7 @@ fn double(ty: ScalarType) -> ScalarType {
     }
 }
 
-/// Lanes of a warp: mostly all, as whoever leaves some out must not be there himself.
+/// Lanes of a warp: mostly all, as a lane that is not in the mask must not execute the instruction.
 fn member_mask(u: &mut Unstructured<'_>) -> Result<String> {
     Ok((*u.choose(&["-1", "-1", "0xffffffff", "0x0000ffff", "1", "0", "%r0"])?).to_string())
 }

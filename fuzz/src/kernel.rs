@@ -2,7 +2,7 @@
 //!
 //! Every thread has a piece of global, shared and local memory of its own. Its registers are set from the first half of its global
 //! piece and left in the second, so that what threads do does not depend on the order in which they do it. What is written by the
-//! rows of the table alone may break a rule that they do not tell, so what the assembler refuses is thrown away and counted.
+//! rows of the table alone may break a rule that they do not state, so what the assembler refuses is thrown away and counted.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::operand::{OWN_BYTES, REGISTERS, RESULTS, SHARED_BYTES, SMALL_BYTES};
 const INSTRUCTIONS_MAX: usize = 40;
 /// Branches inside one another at most.
 const DEPTH_MAX: usize = 3;
-/// Threads of a block at most: shared memory is divided among so many.
+/// Largest number of threads of a block: shared memory is divided among them.
 pub const THREADS_MAX: u32 = 64;
 
 /// A random kernel.
@@ -122,7 +122,7 @@ impl Writer<'_> {
         });
     }
 
-    /// Everything behind the random part: registers left for all to see.
+    /// Everything after the random part: registers stored in global memory.
     fn tail(&mut self) {
         self.line("DONE:");
         self.each_register(RESULTS, |name, ty, at| match ty {

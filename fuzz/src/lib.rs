@@ -1,4 +1,4 @@
-//! What must hold whatever somebody writes into a PTX file, and the random files to try it on.
+//! What must hold for any text of a PTX file, and the random files to try it on.
 //!
 //! Every target of `fuzz_targets` hands its bytes to one function here:
 //!

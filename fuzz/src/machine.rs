@@ -2,7 +2,7 @@
 //!
 //! It does not depend on which lanes go together: a grid of blocks of one thread, in which nothing ever diverges, is the reference for
 //! warps of many, where lanes part at branches and meet again, and it is the same whether they are scheduled independently or by the
-//! stack of the warp. Neither does it on the order of warps, on what is kept account of, on who watches, or on how the run is cut into
+//! stack of the warp. Neither does it on the order of warps, on the instrumentation, on the observers, or on how the run is cut into
 //! pieces. Of kernels with instructions that make it depend on the first or the second ([`Bond`]) the rest holds: those that lanes
 //! execute together wait for good where lanes of another side of a branch are meant, if the warp has a stack.
 
@@ -188,7 +188,7 @@ impl Job {
     }
 
     /// Another run comes to the same memory, or does not end well either: which of several faults it meets first, and whether it is
-    /// stuck before, depends on the order.
+    /// deadlocked before, depends on the order.
     fn assert_alike(&self, other: &Ending, ending: &Ending, how: &str) {
         let (done, other_done) = (ending.step == Step::Done, other.step == Step::Done);
         assert!(done == other_done, "{how}: {:?} and not {:?}: {}", other.step, ending.step, self.kernel.text);

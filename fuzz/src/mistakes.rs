@@ -217,7 +217,7 @@ fn name(u: &mut Unstructured<'_>, tokens: &mut [&str]) -> Result<()> {
     Ok(())
 }
 
-/// What stands behind a comma is left out, written twice, or put before the comma.
+/// What follows a comma is left out, written twice, or put before the comma.
 fn operand(u: &mut Unstructured<'_>, tokens: &mut Vec<&str>) -> Result<()> {
     let Some(comma) = find(u, tokens, |token| token == ",")? else { return Ok(()) };
     let end = tokens[comma + 1..].iter().position(|token| ",;)}".contains(token)).map_or(tokens.len(), |end| comma + 1 + end);

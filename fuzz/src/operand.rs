@@ -20,7 +20,7 @@ pub const REGISTERS: &[(ScalarType, &str, u32)] = &[
     (ScalarType::F64, "%df", 3),
 ];
 
-/// Bytes of global memory that a thread has: what its instructions may touch, and behind it what it leaves for all to see.
+/// Bytes of global memory that a thread has: what its instructions may touch, and after it its results.
 pub const OWN_BYTES: u32 = 512;
 /// Where in that the results begin.
 pub const RESULTS: u32 = OWN_BYTES / 2;

@@ -14,7 +14,7 @@ use ptxdbg::ui::text::{self, Style};
 
 use super::syntax;
 
-/// Longest time that a module may take of the processor, whoever else keeps it busy.
+/// Longest processor time that a module may take, whatever else runs.
 const LONGEST: Duration = Duration::from_secs(1);
 /// Largest module for which that holds, in bytes.
 const BYTES_MAX: usize = 64 << 10;

@@ -19,7 +19,7 @@ pub fn check(text: &str) -> Option<String> {
     let printed = module.to_string();
     let (again, errors) = parse(SourceId::new(0), &printed);
     assert_eq!(errors, [], "what is printed can be read: {printed}\nfrom: {text}");
-    // Where a statement is missing, those around it may be read together: a `.pragma` behind a head without a body becomes part of it.
+    // Where a statement is missing, those around it may be read together: a `.pragma` after a head without a body becomes part of it.
     if diagnostics.iter().any(Diagnostic::is_error) {
         return None;
     }

@@ -13,7 +13,7 @@ use crate::program::Program;
 pub struct Run {
     /// What it came to: launches, findings, what `printf` wrote, and the first elements of every buffer.
     pub summary: Summary,
-    /// How what it left behind compares with what the launch expects.
+    /// How the memory at its end compares with what the launch expects.
     pub comparison: Comparison,
     /// How far it can be trusted.
     pub fidelity: Fidelity,
@@ -100,7 +100,7 @@ impl Run {
         self.places.iter().map(|place| place.name.as_str())
     }
 
-    /// What the buffer called `name` holds at the end; none if there is no such buffer, or no memory was left behind.
+    /// What the buffer called `name` holds at the end; none if there is no such buffer, or the memory is gone.
     pub fn buffer(&self, name: &str) -> Option<Buffer> {
         let place = self.places.iter().find(|place| place.name == name)?;
         let mut bytes = vec![0; usize::try_from(place.bytes).ok()?];

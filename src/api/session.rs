@@ -70,7 +70,7 @@ impl Session {
         self.execute_with(line, &mut NeverInterrupt, true)
     }
 
-    /// Executes a command line; `interrupt` is asked every few milliseconds whether a run shall go on.
+    /// Executes a command line; `interrupt` is called every few milliseconds of a run: false stops it.
     ///
     /// # Errors
     /// As of [`Self::execute`].

@@ -16,7 +16,7 @@ pub struct Call {
     pub spec: &'static CommandSpec,
     /// The line as it was typed.
     pub line: String,
-    /// What stands behind the slash after the name.
+    /// What follows the slash after the name.
     pub suffix: Option<Piece>,
     /// The arguments that were given, in the order of the row.
     pub args: Vec<Arg>,
@@ -41,7 +41,7 @@ impl Call {
         self.number("N").unwrap_or(1)
     }
 
-    /// The format behind the slash.
+    /// The format after the slash.
     pub fn format(&self) -> Result<Option<Format>, CommandError> {
         let Some(piece) = &self.suffix else { return Ok(None) };
         let mut letters = piece.text.chars();

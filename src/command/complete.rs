@@ -102,7 +102,7 @@ pub fn hint(line: &str, names: &KnownNames) -> Option<String> {
 
 /// Which part of a command the cursor is in.
 enum Stage<'a> {
-    /// In its name, at the word that starts at `start`, behind the words of `group`.
+    /// In its name, at the word that starts at `start`, after the words of `group`.
     Name { start: usize, group: &'a str },
     /// In its arguments, which start at `start`.
     Arguments { spec: &'static CommandSpec, start: usize },
@@ -228,7 +228,7 @@ fn assignment(text: &str, names: &KnownNames) -> Vec<String> {
     }
 }
 
-/// Topics, commands and settings; behind a group's name, its commands.
+/// Topics, commands and settings; after a group's name, its commands.
 fn topics(text: &str) -> Vec<String> {
     let group = first_word(text.trim_start());
     if lookup::group(&table::TABLE, group).is_some() && text.trim_start().contains(char::is_whitespace) {

@@ -103,7 +103,7 @@ impl Context<'_> {
         CommandError::new(error.map_or_else(|| "there is no code here".to_string(), |error| error.to_string()))
     }
 
-    /// The question whether what was recorded behind the present time may be dropped; none if nothing would be, or it was answered.
+    /// The question whether what was recorded after the present time may be dropped; none if nothing would be, or it was answered.
     pub fn ask_to_drop(&self) -> Option<Outcome> {
         let (now, recorded) = (self.session.time(), self.session.recorded());
         let asks = recorded > now && !self.confirmed && self.session.settings.confirm;

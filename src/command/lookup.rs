@@ -68,7 +68,7 @@ fn find_in_group(table: &Catalogue, group: &'static Group, line: &str, from: usi
     }
 }
 
-/// The words that lead on behind `group` (behind nothing if it is empty), each with the command it leads to.
+/// The words that may follow `group` (or start a line if it is empty), each with the command it leads to.
 pub fn ways(table: &Catalogue, group: &str) -> Vec<Way> {
     let all =
         table.commands().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()).map(move |name| (name, spec)));
@@ -86,7 +86,7 @@ fn choose(table: &Catalogue, word: &Piece, ways: &[Way], what: &str) -> Result<&
     }
     let fits = |way: &&Way| way.0.starts_with(&word.text);
     let is_name = |way: &&Way| way.1.name.ends_with(way.0) || table.groups.iter().any(|group| group.name == way.0);
-    // Other names are for those who type them in full: they take no prefix from a name.
+    // Aliases must be typed in full: a prefix means a name only.
     let mut fitting: Vec<&Way> = ways.iter().filter(fits).filter(is_name).collect();
     if fitting.is_empty() {
         fitting = ways.iter().filter(fits).collect();

@@ -94,7 +94,7 @@ fn parse_suffix(spec: &CommandSpec, line: &str, at: &mut usize) -> Result<Option
 
 /// Takes the argument `arg` off the start of `rest`, and says where it ends; `None` if it is not there.
 fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &Piece) -> Result<Option<(Arg, usize)>, CommandError> {
-    let Some(rest) = behind_lead(arg, rest) else { return Ok(None) };
+    let Some(rest) = after_lead(arg, rest) else { return Ok(None) };
     let extent = extent(arg, later, &rest.text);
     let text = rest.text[..extent].trim_end();
     if text.is_empty() {
@@ -116,8 +116,8 @@ fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &Piece) -> Result<Option<(Arg, u
     }
 }
 
-/// What stands behind the word that leads to `arg`; `None` if that word is not there.
-fn behind_lead(arg: &ArgSpec, rest: &Piece) -> Option<Piece> {
+/// What follows the word that leads to `arg`; `None` if that word is not there.
+fn after_lead(arg: &ArgSpec, rest: &Piece) -> Option<Piece> {
     if arg.kind == ArgKind::ThreadFilter && arg.lead.is_empty() {
         return FILTER_WORDS.contains(&first_word(&rest.text)).then(|| rest.clone());
     }
@@ -130,7 +130,7 @@ fn behind_lead(arg: &ArgSpec, rest: &Piece) -> Option<Piece> {
 
 /// Whether `text` starts with `lead`, and with no longer word: `if(a)` starts with `if`, `iffy` does not.
 fn starts_with_lead(text: &str, lead: &str) -> bool {
-    text.strip_prefix(lead).is_some_and(|behind| !is_word(lead) || !behind.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+    text.strip_prefix(lead).is_some_and(|after| !is_word(lead) || !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
 }
 
 /// Whether what leads an argument is a word, and no sign such as a comma.

@@ -13,7 +13,7 @@ pub struct CommandSpec {
     pub aliases: &'static [&'static str],
     /// What it takes, in order.
     pub args: &'static [ArgSpec],
-    /// What may follow the name behind a slash.
+    /// What may follow the name after a slash.
     pub suffix: Suffix,
     /// What it does, in one line without a full stop.
     pub summary: &'static str,
@@ -54,7 +54,7 @@ pub enum Repeat {
     GoOn,
 }
 
-/// What may follow a command's name behind a slash.
+/// What may follow a command's name after a slash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suffix {
     /// Nothing.
@@ -88,8 +88,8 @@ impl ArgSpec {
         Self { optional: true, ..self }
     }
 
-    /// It stands behind this word.
-    pub const fn behind(self, lead: &'static str) -> Self {
+    /// It stands after this word.
+    pub const fn after(self, lead: &'static str) -> Self {
         Self { lead, ..self }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The words are those of the instruction table. What the instruction will do is never guessed: it is run on a copy of the machine, for
 //! the focused warp, and the registers it wrote are read there. This is done only where the instruction is the one that the focused lane
-//! executes next; of any other one only the operands are told.
+//! executes next; of any other one only the operands are shown.
 
 use super::expression::{Expression, register_bits};
 use super::focus::ThreadFilter;

@@ -12,7 +12,7 @@ use crate::launch::{Case, PlannedBuffer};
 use crate::machine::{CopyPolicy, DivergencePolicy, Schedule};
 
 /// Warp-instructions that a launch may take, in multiples of what was recorded so far, before it counts as one that hangs.
-const PATIENCE: u64 = 64;
+const HANG_FACTOR: u64 = 64;
 
 /// The same at least.
 const STEPS: u64 = 1 << 24;
@@ -26,7 +26,7 @@ pub struct Explored {
     pub tried: u64,
     /// The user interrupted it.
     pub interrupted: bool,
-    /// What the session was told besides the order, which a replay must be told again.
+    /// What the session was given besides the order; a replay must be given the same.
     divergence: Option<DivergencePolicy>,
     resident: Option<u32>,
 }
@@ -50,9 +50,9 @@ impl Session {
     /// Reasons outside the kernel.
     pub fn explore(&mut self, count: u64, interrupt: &mut dyn InterruptCheck) -> Result<Explored, RunError> {
         let program = Arc::clone(self.program());
-        // What is compared is what the launches leave behind.
+        // The memory at the end of the launches is compared.
         let options = RunOptions { checks: Checks::NONE, ..*self.timeline.options() };
-        let limit = options.step_limit.unwrap_or_else(|| self.recorded().0.saturating_mul(PATIENCE).max(STEPS));
+        let limit = options.step_limit.unwrap_or_else(|| self.recorded().0.saturating_mul(HANG_FACTOR).max(STEPS));
         let own = run_case(&program, self.case(), &RunOptions { step_limit: Some(limit), ..options })?;
         let first = outcome(self.case(), &own, None);
         let RunOptions { divergence, resident, .. } = options;

@@ -30,11 +30,11 @@ pub struct Fault {
     pub message: String,
     /// Where, unless it is about no single instruction.
     pub site: Option<Site>,
-    /// Lines of the source language it can be blamed on, as far as `.loc` says: of a hang, where each of those who wait stands.
+    /// Lines of the source language that `.loc` gives for it: of a hang, those of all waiting threads.
     pub source_lines: Vec<u32>,
-    /// Who waits for what, or spins where.
+    /// The waiting or spinning warps, and what each waits for.
     pub waiting: Vec<Waiting>,
-    /// How many more wait than `waiting` names.
+    /// Number of further waits that `waiting` does not name.
     pub waiting_more: usize,
     /// What of it the launch may have caused, if it is made up; else empty.
     pub made_up: String,
@@ -47,9 +47,9 @@ pub struct Waiting {
     pub site: Site,
     /// The warps of the block whose same lanes stand there for the same reason.
     pub warps: Vec<u32>,
-    /// What they are called: `consumer warps 1-3`.
+    /// Their names: `consumer warps 1-3`.
     #[serde(skip)]
-    pub who: String,
+    pub warp_names: String,
     /// What they wait for, in one line or more.
     pub reason: String,
 }
@@ -78,7 +78,7 @@ impl FaultContext<'_> {
         let access = trap.access.filter(|access| matches!(access.space, Space::Shared | Space::SharedCluster | Space::Generic))?;
         let shared = |variable: &&Variable| variable.location.space == Space::Shared && variable.bytes == 0;
         let is_dynamic = self.program.variables.iter().any(|variable| shared(&variable));
-        // Generic addresses are told apart by the message, which names the space that they are in.
+        // Generic addresses are distinguished by the message, which names the space that they are in.
         let is_past = trap.kind == TrapKind::OutOfBounds && trap.message.starts_with("shared ");
         let end = map::SHARED_RESERVED + u64::from(self.kernel().shared_bytes);
         let is_past = is_past && (access.space == Space::Generic || access.address + u64::from(access.bytes) > end);
@@ -161,12 +161,12 @@ impl FaultContext<'_> {
             match waiting.iter_mut().find(alike) {
                 Some(other) => other.warps.push(waiter.place.warp),
                 None => {
-                    let (who, warps) = (String::new(), vec![waiter.place.warp]);
-                    waiting.push(Waiting { site, warps, who, reason });
+                    let (warp_names, warps) = (String::new(), vec![waiter.place.warp]);
+                    waiting.push(Waiting { site, warps, warp_names, reason });
                 }
             }
         }
-        waiting.iter_mut().for_each(|waiting| waiting.who = NO_ROLES.warps(&waiting.warps));
+        waiting.iter_mut().for_each(|waiting| waiting.warp_names = NO_ROLES.warps(&waiting.warps));
         let waiting_more = waiting.len().saturating_sub(WAITING_MAX);
         waiting.truncate(WAITING_MAX);
         let mut source_lines: Vec<u32> = waiters.iter().flat_map(|waiter| numbers(self.program, waiter.place.pc)).collect();
@@ -194,7 +194,7 @@ impl Fault {
     pub fn with_roles(mut self, roles: &Roles) -> Self {
         self.site = self.site.map(|site| site.with_role(roles));
         for waiting in &mut self.waiting {
-            waiting.who = roles.warps(&waiting.warps);
+            waiting.warp_names = roles.warps(&waiting.warps);
         }
         self
     }

@@ -55,7 +55,7 @@ pub struct Bytes {
     pub bytes: u64,
 }
 
-/// Finds the memory behind `bytes` bytes at `address` of `space`, as the focused thread sees it.
+/// Finds the memory of `bytes` bytes at `address` of `space`, as the focused thread sees it.
 ///
 /// # Errors
 /// Not all of them are there.

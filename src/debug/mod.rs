@@ -2,11 +2,11 @@
 //! data. Nothing here prints.
 //!
 //! Opening and verifying: [`open`](open::open) turns files into a program and a plan of launches; [`run_case`] runs the launches of
-//! one case in order on the same memory; [`verify_case`] compares what they leave behind and finds who wrote a wrong element;
+//! one case in order on the same memory; [`verify_case`] compares the memory at their end and finds what wrote a wrong element;
 //! [`summarize`] says what a run came to.
 //!
 //! Debugging: a [`session`] stands somewhere in a [`timeline`]; [`resume`] moves it, forwards and backwards, until one of its
-//! [`breakpoints`] or what else it was asked for stops it, and finds who wrote what. A [`scene`] is the machine as the [`focus`]ed thread
+//! [`breakpoints`] or its goal stops it, and finds what wrote a value. A [`scene`] is the machine as the [`focus`]ed thread
 //! sees it: [`expression`]s are evaluated in it to [`value`]s, the [`view`]s are made from it, and [`explain`] says what its next
 //! instruction does. An [`edit`] changes it.
 

@@ -1,4 +1,4 @@
-//! One debugging session: a recorded run, where the user stands in it, and what the user asked to be told.
+//! One debugging session: a recorded run, where the user stands in it, and its breakpoints and displays.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub struct Session {
     pub breakpoints: Breakpoints,
     /// Times with names.
     pub marks: Marks,
-    /// What is shown at every stop, as it was typed behind `display`; an entry is empty once it was taken back.
+    /// What is shown at every stop, as it was typed after `display`; an entry is empty once it was taken back.
     pub displays: Vec<String>,
     /// What warps are called.
     pub roles: Roles,
@@ -77,7 +77,7 @@ pub struct Progress {
     pub blocks: u64,
 }
 
-/// Asked every few milliseconds of a long run whether it shall go on.
+/// Called every few milliseconds of a long run: whether it continues.
 pub trait InterruptCheck {
     /// False stops the run where it stands. The session can be looked at; its focus is that of the user only when the run is over.
     fn should_continue(&mut self, session: &Session) -> bool;
@@ -155,13 +155,13 @@ impl Session {
         self.timeline.machine()
     }
 
-    /// Bytes that `printf` has written up to now, since the first launch, and those behind them that were too many to keep.
+    /// Bytes that `printf` has written up to now, since the first launch, and how many after them were too many to keep.
     pub fn printed(&self) -> (usize, u64) {
         let printed = self.machine().device().printed();
         (printed.bytes().len(), printed.lost())
     }
 
-    /// What `printf` has written up to now behind what it `had` written, as whole lines, and whether that was not all; nothing if it has
+    /// What `printf` has written since it `had` written that much, as whole lines, and whether that was not all; nothing if it has
     /// not written as much.
     pub fn printed_since(&self, had: (usize, u64)) -> Vec<u8> {
         let printed = self.machine().device().printed();

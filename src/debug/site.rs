@@ -28,7 +28,7 @@ pub struct Site {
     pub warp: u32,
     /// What the warp is called: `producer warp 0`.
     #[serde(skip)]
-    pub who: String,
+    pub warp_name: String,
     /// The lanes.
     pub lanes: LaneMask,
     /// Index in the block of the thread of the lowest lane, or of the focused one.
@@ -70,7 +70,7 @@ impl Site {
             inline_asm: program.inline_asm(place.pc).is_some(),
             block: place.block,
             warp: place.warp,
-            who: NO_ROLES.warp(place.warp),
+            warp_name: NO_ROLES.warp(place.warp),
             lanes,
             thread: thread_index(extent, place.warp, lanes.first() as u32),
             time: place.tick,
@@ -94,7 +94,7 @@ impl Site {
     /// The site with what its warp is called.
     #[must_use]
     pub(in crate::debug) fn with_role(self, roles: &Roles) -> Self {
-        Self { who: roles.warp(self.warp), ..self }
+        Self { warp_name: roles.warp(self.warp), ..self }
     }
 
     /// The thread that is looked at where one goes to it.

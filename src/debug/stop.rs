@@ -45,7 +45,7 @@ pub enum Goal {
     },
     /// Until the selected frame returns; backwards, to where it was called.
     Finish,
-    /// Until the focused lane stands behind the current line in the same frame: loops run to their end.
+    /// Until the focused lane stands after the current line in the same frame: loops run to their end.
     Until,
     /// Until the focused lane stands at one of these instructions; in the same frame or its callers if `this_frame`.
     Advance {
@@ -188,7 +188,7 @@ pub enum Reason {
         /// That warp.
         warp: u32,
         /// What it is called: `producer warp 0`.
-        who: String,
+        warp_name: String,
         /// The lanes it happened to.
         lanes: LaneMask,
         /// More about it, in words.
@@ -202,7 +202,7 @@ pub enum Reason {
     Interrupted,
     /// All blocks have finished.
     Ended,
-    /// An instruction faulted, or nobody can go on.
+    /// An instruction faulted, or no warp can make progress.
     Fault(Box<Fault>),
     /// The data of a later launch cannot be read.
     Broken(String),

@@ -71,7 +71,7 @@ impl Layout {
         Self { element: element_of(ty), shape: vec![count.saturating_mul(u64::from(ty.bytes() / element_of(ty).bytes()).max(1))] }
     }
 
-    /// Bytes of all elements, if they can be told in 64 bits.
+    /// Bytes of all elements, if the number fits 64 bits.
     pub fn bytes(&self) -> Option<u64> {
         self.shape.iter().try_fold(u64::from(self.element.bytes()), |bytes, extent| bytes.checked_mul(*extent))
     }
@@ -115,7 +115,7 @@ pub fn restore(path: &Path, layout: &Layout) -> Result<Vec<u8>, TransferError> {
     let file_bytes = file.metadata().map_err(unreadable)?.len();
     let data_offset = if format == Format::Npy { check_header(path, &mut file, layout)? } else { 0 };
     let found = file_bytes.saturating_sub(data_offset);
-    // More than 64 bits can tell fits no file.
+    // No file has a size beyond 64 bits.
     let wanted = layout.bytes().unwrap_or(u64::MAX);
     if found != wanted {
         return Err(TransferError::Size { file: name(path), found, wanted });

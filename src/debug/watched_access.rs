@@ -116,7 +116,7 @@ fn value_of(scene: &Scene<'_>, watched_access: &WatchedAccess) -> Option<Value> 
 
 fn described(scene: &Scene<'_>, watched_access: &WatchedAccess, value: Option<&Value>) -> ValueChange {
     if let Some(Value::Array(array)) = value
-        && let Some(described) = told_of_array(scene, watched_access, array)
+        && let Some(described) = change_of_array(scene, watched_access, array)
     {
         return described;
     }
@@ -128,7 +128,7 @@ fn described(scene: &Scene<'_>, watched_access: &WatchedAccess, value: Option<&V
     ValueChange { element: None, more: 0, old: text(&watched_access.old), new: text(&watched_access.new) }
 }
 
-/// The type of a place of so many bits; none for an array.
+/// The type of a place of `bits` bits; none for an array.
 fn type_of(value: Option<&Value>, bits: u32) -> Option<Type> {
     let ty = match value {
         Some(Value::Scalar(scalar)) => Some(scalar.ty),
@@ -142,7 +142,7 @@ fn type_of(value: Option<&Value>, bits: u32) -> Option<Type> {
 }
 
 /// Which elements of an array a write has changed, in the type of its elements; if they are declared as bytes, in that of the access.
-fn told_of_array(scene: &Scene<'_>, watched_access: &WatchedAccess, array: &Array) -> Option<ValueChange> {
+fn change_of_array(scene: &Scene<'_>, watched_access: &WatchedAccess, array: &Array) -> Option<ValueChange> {
     let access = access_type(scene.program(), watched_access.pc).map(|ty| match ty.kind() {
         TypeKind::Untyped => data_type(scene, watched_access.pc).filter(|data| data.bits() == ty.bits()).unwrap_or(ty),
         _ => ty,

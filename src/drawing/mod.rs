@@ -252,8 +252,8 @@ impl Net {
         // Left to right as far left as wanted, right to left as far right as wanted: the mean keeps the order and the gaps.
         let mut lefts = wanted.clone();
         for index in 1..order.len() {
-            let behind = lefts[index - 1] + self.nodes[order[index - 1]].width + GAP;
-            lefts[index] = lefts[index].max(behind);
+            let after = lefts[index - 1] + self.nodes[order[index - 1]].width + GAP;
+            lefts[index] = lefts[index].max(after);
         }
         let total = lefts.last().zip(order.last()).map_or(0, |(x, node)| x + self.nodes[*node].width);
         let mut rights = wanted;
@@ -267,8 +267,8 @@ impl Net {
             self.nodes[order[index]].x = usize::midpoint(lefts[index], rights[index]);
         }
         for index in 1..order.len() {
-            let behind = self.nodes[order[index - 1]].x + self.nodes[order[index - 1]].width + GAP;
-            self.nodes[order[index]].x = self.nodes[order[index]].x.max(behind);
+            let after = self.nodes[order[index - 1]].x + self.nodes[order[index - 1]].width + GAP;
+            self.nodes[order[index]].x = self.nodes[order[index]].x.max(after);
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a C++ expression tells by itself: the type and value of a constant, the type of a cast.
+//! What a C++ expression says by itself: the type and value of a constant, the type of a cast.
 
 use crate::launch::{Element, Number};
 
@@ -65,13 +65,13 @@ pub struct Constant {
     pub number: Option<Number>,
 }
 
-/// What the expression `text` tells: `3u`, `-1.5f`, `(short)7`, `0x10`, `'a'`; of `(int)x` the type alone, of `x` nothing.
+/// What the expression `text` says: `3u`, `-1.5f`, `(short)7`, `0x10`, `'a'`; of `(int)x` the type alone, of `x` nothing.
 pub fn read(text: &str) -> Constant {
     let text = text.trim();
-    if let Some((inside, behind)) = text.strip_prefix('(').and_then(split_at_close) {
+    if let Some((inside, after)) = text.strip_prefix('(').and_then(split_at_close) {
         return match Type::named(inside) {
-            _ if behind.trim().is_empty() => read(inside),
-            Some(ty) => cast(ty, read(behind)),
+            _ if after.trim().is_empty() => read(inside),
+            Some(ty) => cast(ty, read(after)),
             None => Constant::default(),
         };
     }
@@ -81,7 +81,7 @@ pub fn read(text: &str) -> Constant {
     }
 }
 
-/// What stands before the bracket that closes one opened before `text`, and behind it.
+/// What stands before the bracket that closes one opened before `text`, and after it.
 fn split_at_close(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0_u32;
     let close = text.char_indices().find(|(_, c)| match c {

@@ -88,7 +88,7 @@ impl<'a> Cursor<'a> {
         rest.get(..length).unwrap_or_default()
     }
 
-    /// Takes everything up to a bracket that nobody opened.
+    /// Takes everything up to a closing bracket without an opening one.
     pub fn balanced(&mut self) -> &'a str {
         let start = self.at();
         let (mut depth, mut quote, mut escaped) = (0_u32, None, false);

@@ -57,7 +57,7 @@ impl Effect {
     }
 
     /// What `opcode` does, as a message says it.
-    pub fn tell(self, opcode: &str) -> String {
+    pub fn describe(self, opcode: &str) -> String {
         match self {
             Effect::Writes => format!("'{opcode}' writes memory"),
             Effect::Reads => format!("'{opcode}' reads memory, where the value may change"),

@@ -52,7 +52,7 @@ pub struct Operand {
 }
 
 impl Operand {
-    /// The operand with this constraint, and this text between brackets behind it.
+    /// The operand with this constraint, and this text between brackets after it.
     ///
     /// # Errors
     /// A constraint, or a type, that the compiler refuses.
@@ -79,7 +79,7 @@ impl Operand {
         Ok(operand)
     }
 
-    /// The operand of a short form: `r=3`, `=r`, `C=.s32`. `value` is what stands behind the letter's `=`, with its place.
+    /// The operand of a short form: `r=3`, `=r`, `C=.s32`. `value` is what follows the letter's `=`, with its place.
     ///
     /// # Errors
     /// A constraint that the compiler refuses, or a value that does not fit it.
@@ -128,7 +128,7 @@ impl Operand {
         !matches!(self.letter.becomes, Becomes::Register { .. })
     }
 
-    /// Whether somebody has to say what it holds.
+    /// Whether its value must be given.
     pub fn lacks_value(&self) -> bool {
         self.value.is_none() && self.role != Role::Output
     }

@@ -19,7 +19,7 @@ pub struct Says {
 }
 
 /// What keeps `text` from standing between other instructions (errors), or from being there twice, as it is when the function around it
-/// is inlined or a loop unrolled (warnings; the guide's 1.2.1); and effects that the statement does not tell of (warnings; 1.2.2).
+/// is inlined or a loop unrolled (warnings; the guide's 1.2.1); and effects that the statement does not declare (warnings; 1.2.2).
 pub fn check(text: &Text, says: Says) -> Vec<Diagnostic> {
     let mut scan = Scan { text, open: Vec::new(), statement: None, last: 0, says, diags: Vec::new() };
     let mut at = 0;
@@ -35,7 +35,7 @@ pub fn check(text: &Text, says: Says) -> Vec<Diagnostic> {
 
 /// Bytes of blanks or of a comment that `rest` begins with.
 fn skipped(rest: &str) -> usize {
-    let end = |comment: &str, behind: usize| rest.find(comment).map_or(rest.len(), |end| end + behind);
+    let end = |comment: &str, after: usize| rest.find(comment).map_or(rest.len(), |end| end + after);
     match () {
         () if rest.starts_with("//") => end("\n", 0),
         () if rest.starts_with("/*") => end("*/", 2),
@@ -118,19 +118,19 @@ impl Scan<'_> {
         }
     }
 
-    /// Reports an effect that the statement does not tell of.
+    /// Reports an effect that the statement does not declare.
     fn effect(&mut self, effect: Effect, opcode: &str, at: std::ops::Range<usize>) {
         let span = self.text.span(at);
         // A template that stands alone has no place for a clobber; that a barrier orders accesses is no news there.
         let is_reported = self.says.memory || effect == Effect::Orders && self.says.volatile.is_none();
         if effect.needs_clobber() && !is_reported {
             self.says.memory = true;
-            let warning = Diagnostic::warning("clobber", span, format!("{}, and the statement does not say so", effect.tell(opcode)));
+            let warning = Diagnostic::warning("clobber", span, format!("{}, and the statement does not say so", effect.describe(opcode)));
             self.diags.push(warning.with_help("the compiler may move accesses over it: asm volatile(… : \"memory\")"));
         }
         if self.says.volatile == Some(false) && self.says.outputs {
             self.says.volatile = Some(true);
-            let warning = Diagnostic::warning("volatile", span, format!("{}, and the statement is not volatile", effect.tell(opcode)));
+            let warning = Diagnostic::warning("volatile", span, format!("{}, and the statement is not volatile", effect.describe(opcode)));
             self.diags.push(warning.with_help(
                 "the compiler may leave out, join and move statements whose outputs depend on their inputs alone: asm volatile(…)",
             ));

@@ -1,4 +1,4 @@
-//! From the template to PTX: what stands behind every `%`.
+//! From the template to PTX: what follows every `%`.
 
 use super::statement::Statement;
 use super::text::Text;

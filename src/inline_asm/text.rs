@@ -27,7 +27,7 @@ impl Text {
         self.whole.end = self.whole.end.max(origin.end);
     }
 
-    /// What it was made from goes on to here, behind the quotes.
+    /// What it was made from goes on to here, after the quotes.
     pub fn close(&mut self, at: u32) {
         self.whole.end = self.whole.end.max(at);
     }
@@ -42,7 +42,7 @@ impl Text {
         self.whole
     }
 
-    /// What the bytes `range` were made from; behind the end, the last byte.
+    /// What the bytes `range` were made from; after the end, the last byte.
     pub fn origin(&self, range: Range<usize>) -> Range<u32> {
         let last = self.origins.len().saturating_sub(1);
         let at = |index: usize| self.origins.get(index.min(last)).cloned().unwrap_or(self.whole.start..self.whole.end);

@@ -1,4 +1,4 @@
-//! Values that the command line gives to operands whose expression tells none.
+//! Values that the command line gives to operands whose expression has none.
 
 use super::operand::Role;
 use super::statement::Statement;
@@ -8,7 +8,7 @@ impl Statement {
     /// Gives the words to the operands without a value, in order; each becomes a file of `sources`.
     ///
     /// # Errors
-    /// Words that cannot be read or do not fit, and those that nobody wants.
+    /// Words that cannot be read or do not fit, and those for which there is no operand.
     pub fn give(&mut self, sources: &mut Sources, words: &[String]) -> Vec<Diagnostic> {
         let mut errors = Vec::new();
         let mut wanting = self.operands.iter_mut().enumerate().filter(|(_, operand)| operand.lacks_value());

@@ -48,7 +48,7 @@ impl Wrapped {
         self.inside.contains(&(span.start as usize))
     }
 
-    /// Where the part of the template came from that stands at `span` of the module; of what stands behind it, its end.
+    /// Where the part of the template came from that stands at `span` of the module; of what follows the template, its end.
     pub fn origin(&self, span: Span) -> Span {
         let within = |at: u32| (at as usize).clamp(self.inside.start, self.inside.end) - self.inside.start;
         let (start, end) = (within(span.start), within(span.end));
@@ -152,9 +152,9 @@ struct Writer<'a> {
     statement: &'a Statement,
     names: Vec<String>,
     registers: Registers,
-    /// Lines of the kernel before and behind the template.
+    /// Lines of the kernel before and after the template.
     before: String,
-    behind: String,
+    after: String,
     params: Vec<String>,
     /// The register that holds the number of the lane, once it is wanted.
     lane: Option<String>,
@@ -163,7 +163,7 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn new(statement: &'a Statement, names: Vec<String>) -> Self {
         let registers = Registers::of(statement);
-        Self { statement, names, registers, before: String::new(), behind: String::new(), params: Vec::new(), lane: None }
+        Self { statement, names, registers, before: String::new(), after: String::new(), params: Vec::new(), lane: None }
     }
 
     fn write(mut self, template: Text) -> Wrapped {
@@ -185,7 +185,7 @@ impl<'a> Writer<'a> {
         }
         let _ = write!(text, "\n{}\t// begin inline asm\n\t", self.before);
         let inside = text.len()..text.len() + template.as_str().len();
-        let _ = write!(text, "{}\n\t// end inline asm\n{}\tret;\n}}\n", template.as_str(), self.behind);
+        let _ = write!(text, "{}\n\t// end inline asm\n{}\tret;\n}}\n", template.as_str(), self.after);
         let is_input = |(_, operand): &(usize, &Operand)| operand.role == Role::Input && !operand.is_text();
         let inputs = self.statement.operands.iter().enumerate().filter(is_input);
         let inputs = inputs.filter_map(|(number, _)| Some((self.names.get(number)?.clone(), number))).collect();
@@ -223,7 +223,7 @@ impl<'a> Writer<'a> {
         self.before.push_str(&lines);
     }
 
-    /// Instructions that store what an operand holds, behind the template.
+    /// Instructions that store what an operand holds, after the template.
     fn store(&mut self, operand: &Operand, register: &str) {
         let Becomes::Register { ty, bytes, element, .. } = operand.letter.becomes else { return };
         let param = self.param(".b64", "");
@@ -235,8 +235,8 @@ impl<'a> Writer<'a> {
                 format!("\tmov.b128 \t{{{low}, {high}}}, {register};\n\tst.global.v2.b64 \t[{address}], {{{low}, {high}}};\n")
             }
         };
-        self.behind.push_str(&setup);
-        self.behind.push_str(&store);
+        self.after.push_str(&setup);
+        self.after.push_str(&store);
     }
 
     /// Instructions that compute the address of the lane's element of a buffer, and the register that holds it then.
@@ -244,7 +244,7 @@ impl<'a> Writer<'a> {
         let mut setup = String::new();
         let lane = self.lane.clone().unwrap_or_else(|| {
             let lane = self.registers.take("%r", "b32");
-            // Loads come before the template, and what is stored behind it needs the number as well.
+            // Loads come before the template, and what is stored after it needs the number as well.
             let _ = writeln!(self.before, "\tmov.u32 \t{lane}, %laneid;");
             self.lane = Some(lane.clone());
             lane

@@ -82,7 +82,7 @@ fn shared(kernel: &Function, shape: &Shape) -> Option<String> {
     })
 }
 
-/// A cooperative grid must fit the device as a whole (cudaErrorCooperativeLaunchTooLarge). Registers, of which PTX does not tell the
+/// A cooperative grid must fit the device as a whole (cudaErrorCooperativeLaunchTooLarge). Registers, of which PTX does not give the
 /// number, may lower the bound further.
 fn resident(kernel: &Function, shape: &Shape) -> Option<String> {
     let shared = map::SHARED_RESERVED + u64::from(kernel.shared_bytes) + u64::from(shape.dynamic_shared);

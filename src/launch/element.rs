@@ -146,7 +146,7 @@ impl Element {
         out.extend_from_slice(&bits.to_le_bytes()[..self.bytes() as usize]);
     }
 
-    /// The element as a person reads it: untyped bits in hexadecimal, floats as short as they can be told apart.
+    /// The element as text: untyped bits in hexadecimal, floats with the fewest digits that identify them.
     pub fn show(self, bits: u64) -> String {
         match self.kind() {
             Kind::Bits => self.show_bits(bits),

@@ -49,7 +49,7 @@ pub enum Own {
     Moved(Element),
     /// This many bytes by value.
     Struct(u32),
-    /// A tensor map over an array of so many dimensions, and of elements of this type if that is known.
+    /// A tensor map over an array of this many dimensions, and of elements of this type if that is known.
     TensorMap(usize, Option<Element>),
 }
 
@@ -265,7 +265,7 @@ impl<'a> WordOf<'a> {
     /// The buffer, with the type of its data file where the kernel's own does not say more.
     fn with_own_type(&self, mut buffer: Buffer, own: Own, spec: &'a str) -> Result<Buffer, Diagnostic> {
         let Init::File(file) = &buffer.init else { return Ok(buffer) };
-        // What cannot be read is told when the launch is resolved.
+        // A file that cannot be read is reported when the launch is resolved.
         let Ok(data) = DataFiles::default().get(&self.folder.join(file)) else { return Ok(buffer) };
         match element_of(&data, own) {
             Ok(element) => buffer.elem = element,
@@ -316,7 +316,7 @@ impl<'a> WordOf<'a> {
     /// The array of a tensor map, which has as many dimensions as copies by it have coordinates; any other buffer as it is.
     fn mapped(&self, mut buffer: Buffer, own: Own, spec: &'a str) -> Result<Buffer, Diagnostic> {
         let Own::TensorMap(dimensions, element) = own else { return Ok(buffer) };
-        // What cannot be read is told when the launch is resolved.
+        // A file that cannot be read is reported when the launch is resolved.
         let Some(shape) = shape_of(&buffer, self.folder) else { return Ok(buffer) };
         if shape.len() != dimensions {
             let message =

@@ -37,7 +37,7 @@ pub fn from_f64(value: f64, format: Format) -> u16 {
     let rest = significand & ((1 << dropped) - 1);
     let half = 1 << (dropped - 1);
     let round_up = rest > half || rest == half && kept & 1 == 1;
-    // A normal `kept` carries its leading one into the exponent field, hence the exponent less one; so does a carry of rounding.
+    // A normal `kept` carries its leading one into the exponent field, so the exponent is less by one; so does a carry of rounding.
     let result = ((exponent.max(1) - 1) as u64) << format.fraction_bits;
     let result = result + kept + u64::from(round_up);
     sign | result.min(u64::from(infinity)) as u16

@@ -1,6 +1,6 @@
 //! Where in the text of a launch file a value stands.
 //!
-//! `ron` tells the place of what it refuses itself, but not of a value that turns out wrong later. Such a value is named by a
+//! `ron` gives the place of what it refuses itself, but not of a value that turns out wrong later. Such a value is named by a
 //! [`Place`], the way to it through fields and items, and only when an error is to be shown is the text walked along that way.
 //! The text has been read by `ron` before, so the walk need only know brackets, commas, strings and comments.
 
@@ -212,7 +212,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Steps over one value, up to the comma or closing bracket behind it.
+    /// Steps over one value, up to the comma or closing bracket after it.
     fn skip_value(&mut self) {
         let mut depth = 0_usize;
         while let Some(byte) = self.peek() {

@@ -1,8 +1,8 @@
 //! Made-up launches: made up from the kernel alone, or from one word for each parameter.
 //!
 //! A [`Study`] reads off the code which parameters are pointers and to what, which numbers end loops, and which shape of block the
-//! code is for. What cannot be read off is guessed: a [`Guess`] is a shape and a few numbers, from which the whole launch follows. Whoever
-//! can run kernels tries one guess after the other, and measures how much memory the kernel reaches.
+//! code is for. What cannot be read off is guessed: a [`Guess`] is a shape and a few numbers, from which the whole launch follows. The
+//! layer that runs kernels tries one guess after the other, and measures how much memory the kernel reaches.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -46,7 +46,7 @@ const ROUNDS_COOPERATIVE: u64 = 4;
 const SIZES_LARGER: [u64; 3] = [256, 512, 1024];
 /// Parts of what barrier objects expect that one tensor copy may bring.
 const BOX_PARTS: [u32; 4] = [2, 4, 8, 16];
-/// Bytes of a tensor copy where no barrier object tells.
+/// Bytes of a tensor copy where no barrier object says.
 const BOX_BYTES: u32 = 8192;
 
 /// A made-up launch.
@@ -96,7 +96,7 @@ impl Reason {
 /// What is known of a launch beside the code: by the command line, and by files that a compiler wrote.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// Blocks in x, y and z, and who says so.
+    /// Blocks in x, y and z, and the source of that.
     pub grid: Option<([u32; 3], String)>,
     /// Threads of a block.
     pub block: Option<([u32; 3], String)>,
@@ -146,7 +146,7 @@ pub struct KnownMap {
     pub swizzle: Swizzle,
     /// What elements outside the tensor read as.
     pub fill: OutsideFill,
-    /// Who says so.
+    /// The source of that.
     pub why: String,
 }
 
@@ -353,7 +353,7 @@ impl<'a> Study<'a> {
         self.known
     }
 
-    /// The dimensions in which the code tells blocks apart.
+    /// The dimensions in which the code distinguishes blocks.
     pub fn block_dimensions(&self) -> [bool; 3] {
         self.traits.block_dimensions
     }
@@ -457,7 +457,7 @@ impl<'a> Study<'a> {
         };
         let (grid, grid_basis) = match said(&self.known.grid) {
             Some(why) => (why, Basis::Given),
-            None => ("two blocks where the code tells them apart".to_string(), Basis::Guessed),
+            None => ("two blocks where the code distinguishes them".to_string(), Basis::Guessed),
         };
         let mut reasons = vec![Reason::new("grid", grid).based(grid_basis), Reason::new("block", block).based(basis)];
         let cluster = said(&self.known.cluster).or_else(|| self.traits.cluster(self.kernel).1.map(str::to_string));

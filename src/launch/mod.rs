@@ -1,7 +1,7 @@
 //! How kernels are started: launch files, buffers and their data, made-up launches, and what buffers must hold afterwards.
 //!
 //! The way of a launch file: its text is read into [`mod@file`] types by `ron` ([`LaunchFile::parse`]); [`plan`](fn@plan) resolves
-//! them against a program into a [`Plan`], finding every mistake before anything runs; whoever runs the plan makes each buffer
+//! them against a program into a [`Plan`], finding every mistake before anything runs; the run makes each buffer
 //! from its [`Contents`] and compares it with its [`Expect`]. Launches that come from no file ([`MadeUp`], those of [words](given), and
 //! those of `asm` statements) take the same way: they are made as [`mod@file`] types.
 //!

@@ -23,7 +23,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Number of elements, if it can be told in 64 bits.
+    /// Number of elements, if it fits 64 bits.
     pub fn elements(&self) -> Option<u64> {
         self.shape.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent))
     }

@@ -1,4 +1,4 @@
-//! What a launch file that `ron` refuses should say at a place: the mistakes that come easily to those who write such a file by hand,
+//! What a launch file that `ron` refuses should say at a place: the mistakes that come easily when such a file is written by hand,
 //! with the words that would be right there. The words also stand in for the mistake, so that the rest of the file can be read.
 
 use super::element::{Element, Number};
@@ -168,7 +168,7 @@ fn length(value: &str) -> Option<Message> {
     Some((message, format!("shape: [{}], in place of len", listed(&given)), product.to_string()))
 }
 
-/// What a buffer holds, as it is written by those who do not know the word for it.
+/// What a buffer holds, as it is written where the word for it is not known.
 fn contents(field: &str, value: &str) -> Option<Message> {
     let bare = value.trim_matches('"');
     let quoted = bare.len() != value.len();

@@ -25,7 +25,7 @@ pub struct RonKind {
 
 /// Longest file that is read; a suite of 350 launches has 700 KB.
 const TEXT_BYTES_MAX: u64 = 256 << 20;
-/// Mistakes of a file that are told at most.
+/// Largest number of mistakes of a file that are reported.
 const ERRORS_MAX: usize = 32;
 
 /// The text of the file at `path`.

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_byte_that_is_no_text_is_told_with_its_column() {
+    fn the_first_byte_that_is_no_text_is_reported_with_its_column() {
         assert_eq!(text_of("é = 1".as_bytes().to_vec()), Ok("é = 1".to_string()));
         let bad = text_of(b"\xc3\xa9cho \xff\xfe".to_vec()).unwrap_err();
         assert_eq!(bad.line, "écho \u{fffd}\u{fffd}");

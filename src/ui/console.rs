@@ -1,6 +1,6 @@
 //! One command after the other: executes a line, writes what came of it, and does what follows from it.
 //!
-//! The prompt and scripts differ in where lines come from and whom to ask ([`Frontend`]); all else is here, so that a command does and
+//! The prompt and scripts differ in where lines and answers come from ([`Frontend`]); all else is here, so that a command does and
 //! says the same in both.
 
 use std::collections::VecDeque;
@@ -42,7 +42,7 @@ pub struct Console {
 pub trait Frontend {
     /// The next line of a command that takes several, or why it is none; nothing at the end.
     fn more(&mut self, prompt: &str, out: &mut dyn Write) -> io::Result<Option<Result<String, BadLine>>>;
-    /// The answer to a question; none if there is nobody to ask.
+    /// The answer to a question; none if questions cannot be asked.
     fn confirm(&mut self, question: &str, out: &mut dyn Write) -> io::Result<Option<bool>>;
     /// Asked while the kernel runs.
     fn interrupt(&mut self) -> Box<dyn InterruptCheck>;
@@ -90,7 +90,7 @@ impl Console {
         locked(&self.session)
     }
 
-    /// The session, for those who look at it while a question is asked.
+    /// The session, for another thread that looks at it while a question is asked.
     pub fn shared(&self) -> Arc<Mutex<Session>> {
         Arc::clone(&self.session)
     }
@@ -217,7 +217,7 @@ impl Console {
         flow
     }
 
-    /// Executes the lines of a script, up to the first that cannot be done. Questions go to `asked`, if there is somebody.
+    /// Executes the lines of a script, up to the first that cannot be done. Questions go to `asked`, if given.
     ///
     /// # Errors
     /// Nothing can be written any more.
@@ -243,7 +243,7 @@ impl Console {
     }
 }
 
-/// The session, for one who waits for it.
+/// Waits for the session and locks it.
 pub fn locked(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
     session.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -18,7 +18,7 @@ fn read(path: impl AsRef<Path>) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The memory that `meminfo` tells of, or that the control group allows if that is less.
+/// The memory that `meminfo` names, or that the control group allows if that is less.
 fn host_bytes(meminfo: &str, group: &str) -> Option<u64> {
     let total = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:")?.strip_suffix("kB")?.trim().parse::<u64>().ok());
     let total = total.and_then(|kilobytes| kilobytes.checked_mul(1 << 10));

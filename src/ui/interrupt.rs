@@ -7,7 +7,7 @@ use signal_hook::consts::SIGINT;
 
 use crate::debug::session::{InterruptCheck, Session};
 
-/// Whether it was pressed; none until somebody listens.
+/// Whether it was pressed; none until [`listen`] was called.
 static PRESSED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// From now on Ctrl-C does not end the process. What cannot be set up leaves it as it was.

@@ -70,7 +70,7 @@ impl Output for Standard {
     }
 }
 
-/// Keeps all as it is, for those who look at it later.
+/// Keeps all as it is.
 impl Output for Vec<u8> {
     fn printed(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write_all(bytes)
@@ -85,7 +85,7 @@ pub fn goes_to(path: &Path) -> bool {
 }
 
 /// Writes to standard error text in which escape sequences set the colours that we chose. If it cannot be written, the exit status still
-/// tells.
+/// shows it.
 pub fn say_error(text: &str) {
     let _ = io::stderr().write_all(visible_styled(text).as_bytes());
 }

@@ -1,4 +1,4 @@
-//! How far a run has come, in a line for somebody who waits.
+//! How far a long run has come, in a line.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use crate::base::Tick;
 use crate::debug::session::Progress;
 
 /// A run shorter than this says nothing.
-const PATIENCE: Duration = Duration::from_millis(700);
+const DELAY: Duration = Duration::from_millis(700);
 /// Time between two reports.
 const INTERVAL: Duration = Duration::from_millis(200);
 
@@ -50,7 +50,7 @@ impl Reports {
         self.context(now);
         let first = *self.first.get_or_insert(progress.time);
         let elapsed = now - self.begun;
-        if elapsed < PATIENCE || self.said.is_some_and(|said| now - said < INTERVAL) {
+        if elapsed < DELAY || self.said.is_some_and(|said| now - said < INTERVAL) {
             return None;
         }
         self.said = Some(now);

@@ -104,11 +104,11 @@ fn without_return(mut line: Vec<u8>) -> Vec<u8> {
     line
 }
 
-/// A script, and who started it.
+/// A script, and where its questions go.
 pub struct Reading<'a> {
     /// The script.
     pub script: &'a mut Script,
-    /// Whom to ask; none if there is nobody.
+    /// Where questions go; none if they cannot be asked.
     pub asked: Option<&'a mut dyn Frontend>,
 }
 

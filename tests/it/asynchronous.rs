@@ -36,7 +36,7 @@ fn follows(before: StageState, after: StageState) -> bool {
 }
 
 #[test]
-fn stages_are_told_without_gaps_and_in_turn() {
+fn stages_are_listed_without_gaps_and_in_turn() {
     for policy in POLICIES {
         for time in [60, 90, 120, 150, 200] {
             let session = session("debug/ring.ron", policy, &[&format!("goto {time}")]);
@@ -68,7 +68,7 @@ fn the_stage_that_hangs_is_never_full() {
 }
 
 #[test]
-fn what_is_missing_is_told_under_every_policy() {
+fn what_is_missing_is_reported_under_every_policy() {
     for policy in POLICIES {
         let session = session("debug/ring.ron", policy, &["continue"]);
         let views = view::mbarrier_views(&session.scene()).unwrap();
@@ -79,7 +79,7 @@ fn what_is_missing_is_told_under_every_policy() {
             "{policy:?}"
         );
         assert_eq!(
-            full.waiters.iter().map(|each| (each.who.describe(), each.parity)).collect::<Vec<_>>(),
+            full.waiters.iter().map(|each| (each.threads.describe(), each.parity)).collect::<Vec<_>>(),
             [("warps 1-3".to_string(), Some(1))]
         );
         let empty = views.iter().find(|each| each.name == "empty[1]").unwrap();

@@ -33,7 +33,7 @@ fn resolve(program: &Program, text: &str, here: Option<Pc>) -> Result<(Vec<Pc>, 
     Ok((resolved.pcs, resolved.note))
 }
 
-/// `file:line opcode` of every instruction, and the note behind it.
+/// `file:line opcode` of every instruction, and the note after it.
 fn shown(program: &Program, text: &str, here: Option<Pc>) -> String {
     match resolve(program, text, here) {
         Ok((pcs, note)) => {
@@ -73,7 +73,7 @@ fn lines_of_the_text_are_found() {
     );
 }
 
-/// From the `.loc` directives of the text: line 13 (`while`) is entered at its first test and at the one behind the body.
+/// From the `.loc` directives of the text: line 13 (`while`) is entered at its first test and at the one after the body.
 #[test]
 fn source_lines_have_every_place_where_they_are_entered() {
     let program = collatz();

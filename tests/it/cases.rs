@@ -118,9 +118,9 @@ fn wrong_values(machine: &Machine, options: &RunOptions, wanted: &str, row: &[St
             let opened = opened(&format!("{other}.ptx"), &row[1], [&row[2], &row[3]], &row[4]);
             words(&run(&opened, options).2)
         }
-        ["told", "no", "at", "random"] => {
+        ["false", "at", "random"] => {
             let is_random = options.schedule == Schedule::Random;
-            return (is_random != (own[0] > 0)).then(|| format!("told no {} times", own[0]));
+            return (is_random != (own[0] > 0)).then(|| format!("false {} times", own[0]));
         }
         _ => panic!("'{wanted}' says nothing of values"),
     };

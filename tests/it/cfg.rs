@@ -64,7 +64,7 @@ fn blocks_in_order(program: &Program, flow: &ControlFlow) -> Vec<BlockId> {
 }
 
 #[test]
-fn a_branch_meets_behind_both_sides() {
+fn a_branch_reconverges_after_both_sides() {
     check(
         "//= order: entry then else end
          //= ipdom entry: end

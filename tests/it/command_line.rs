@@ -79,7 +79,7 @@ fn a_mismatch_names_the_element_and_its_writer() {
     assert_eq!((status, out, err), (1, expected, String::new()));
 }
 
-/// A launch of the smallest kernel with these words behind its buffer's contents, in a file, and the kernel beside it: in a folder of
+/// A launch of the smallest kernel with these words after its buffer's contents, in a file, and the kernel beside it: in a folder of
 /// its own, as tests run side by side.
 fn smallest(name: &str, block: &str, expect: &str) -> String {
     let text = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/small/smallest.ptx")).unwrap();

@@ -11,7 +11,7 @@ use ptxdbg::program::FuncId;
 
 /// Ticks after which warp 0 stands at the barrier of `ways`, and after which the barrier is complete.
 const AT_BARRIER: u64 = 11;
-const BEHIND_BARRIER: u64 = 24;
+const AFTER_BARRIER: u64 = 24;
 
 fn ways(time: u64) -> Session {
     let mut session = session("debug/ways.ron", 0);
@@ -88,7 +88,7 @@ fn what_a_lane_has_not_written_is_undefined() {
     assert_eq!(undefined(&mut session, 0, "%r7"), u32::MAX);
     session.seek(Tick(AT_BARRIER + 1), &mut NeverInterrupt);
     assert_eq!(undefined(&mut session, 0, "%r7"), u32::MAX, "it waits for the result");
-    session.seek(Tick(BEHIND_BARRIER), &mut NeverInterrupt);
+    session.seek(Tick(AFTER_BARRIER), &mut NeverInterrupt);
     assert_eq!(undefined(&mut session, 0, "%r7"), 0);
     assert_eq!(undefined(&mut session, 1, "%r7"), 0);
     session.seek(Tick::START, &mut NeverInterrupt);

@@ -104,8 +104,8 @@ fn a_barrier_on_one_side_keeps_the_other_from_it_with_a_stack() {
     let waiting: Vec<_> = fault.waiting.iter().map(|one| (one.site.lanes, one.site.place.as_str(), one.reason.as_str())).collect();
     let arrived = "waits at barrier 0: every thread that has not exited must arrive; not arrived: warp 0 lanes 0-15";
     assert!(waiting.contains(&(!LaneMask::lowest(16), "both_sides_wait.ptx:15", arrived)), "{waiting:?}");
-    let behind = "waits for its turn after lanes 16-31; the warp has a stack, so its lanes cannot wait for each other";
-    assert!(waiting.contains(&(LaneMask::lowest(16), "both_sides_wait.ptx:18", behind)), "{waiting:?}");
+    let awaits_turn = "waits for its turn after lanes 16-31; the warp has a stack, so its lanes cannot wait for each other";
+    assert!(waiting.contains(&(LaneMask::lowest(16), "both_sides_wait.ptx:18", awaits_turn)), "{waiting:?}");
 }
 
 /// Files whose warps part in many ways.
@@ -144,7 +144,7 @@ fn a_run_with_stacks_can_be_cut_anywhere() {
     }
 }
 
-/// A stack changes who goes with whom, and nothing that a thread does.
+/// A stack changes which lanes run together, and nothing that a thread does.
 #[test]
 fn threads_do_the_same_under_both_policies() {
     for file in ["divergence/ways.ron", "debug/walk.ron", "programs/edit_wave.ron", "programs/vm_calls.ron", "hardware/control.ron"] {

@@ -123,7 +123,7 @@ fn lanes_are_ranges_and_lists_of_them() {
 }
 
 #[test]
-fn a_number_behind_memory_counts_its_elements() {
+fn a_number_after_memory_counts_its_elements() {
     let at_call = location(LOOKING, AT_CALL);
     assert_texts(
         &at_call,
@@ -376,7 +376,7 @@ fn threads_that_are_not_there_are_said_to_be_absent() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_column() {
+fn mistakes_are_reported_with_their_column() {
     let cases = [
         ("", 0, "the expression ends here", "a value: a number, a register, a symbol or '('"),
         ("1 +", 3, "the expression ends here", "a value: a number, a register, a symbol or '('"),
@@ -412,7 +412,7 @@ fn mistakes_are_told_with_their_column() {
 }
 
 #[test]
-fn the_remainder_and_registers_are_told_apart() {
+fn the_remainder_and_registers_are_distinguished() {
     let at_call = location(LOOKING, AT_CALL);
     assert_texts(
         &at_call,

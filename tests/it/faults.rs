@@ -1,7 +1,7 @@
 //! Runs every kernel of `fixtures/faults` and holds the report to what the comment at its top says.
 //!
 //! `fault:` gives the finding's id and facts; names between backquotes must be in the message. `lanes:` lists the lanes at fault,
-//! and `place:` says that the statement marked `// here` must be blamed.
+//! and `place:` says that the statement marked `// here` must be the one named.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ fn problems_of(module: &Path) -> Vec<String> {
     expect("the id", fault.id.word(), facts.split([',', ':']).next().unwrap_or_default());
     for quoted in facts.split('`').skip(1).step_by(2) {
         let is_reported = fault.message.contains(&format!("'{quoted}'"));
-        expect("what is told", if is_reported { quoted } else { "another thing" }, quoted);
+        expect("what is reported", if is_reported { quoted } else { "another thing" }, quoted);
     }
     if field(&text, "place").is_some() {
         let line = text.lines().position(|line| line.ends_with("// here")).map_or(0, |index| index + 1);
@@ -62,7 +62,7 @@ fn run(module: &Path) -> Option<Fault> {
     run_case(&opened.program, opened.plan.cases.first()?, &options).ok()?.fault
 }
 
-/// What stands behind `// NAME:`.
+/// What follows `// NAME:`.
 fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     text.lines().find_map(|line| line.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": "))
 }

@@ -1,5 +1,5 @@
 //! What is known to be exact: `src/isa/recorded.txt` and `docs/instructions.md` say what the recordings and the table say, and runs
-//! are told how far they can be trusted.
+//! report how far they can be trusted.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its files fails")]
 

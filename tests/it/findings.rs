@@ -75,7 +75,7 @@ fn checkers_find_the_same_when_they_come_later() {
 }
 
 #[test]
-fn what_changes_the_past_drops_what_was_found_behind_it() {
+fn what_changes_the_past_drops_what_was_found_after_it() {
     let mut session = session(RACE, Checks::ALL);
     let first = go(&mut session, Direction::Forward);
     session.seek(first.time - 1, &mut NeverInterrupt);
@@ -166,7 +166,7 @@ fn sarif_has_what_the_standard_requires() {
 }
 
 #[test]
-fn verification_counts_a_race_as_a_failure_unless_nobody_looks() {
+fn verification_counts_a_race_as_a_failure_unless_checkers_are_off() {
     let launch = ["--verify", "-l", "fixtures/gallery/shared_raw.ron"];
     assert_eq!(ptxdbg(&launch).0, 0);
     let (status, out) = ptxdbg(&[&launch[..], &["--checks", "none"]].concat());
@@ -177,7 +177,7 @@ fn verification_counts_a_race_as_a_failure_unless_nobody_looks() {
     );
 }
 
-/// Asynchronous matrix multiplications are told in another way than accesses are.
+/// Asynchronous matrix multiplications are reported in another way than accesses are.
 #[test]
 fn a_session_finds_what_an_unattended_run_does_of_wgmma() {
     for (file, id) in [("gallery/wgmma_acc_early.ron", RACE_WGMMA), ("gallery/wgmma_noproxy.ron", RACE_PROXY)] {

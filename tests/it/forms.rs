@@ -22,7 +22,7 @@ const PROBES: usize = 3000;
 #[derive(Clone, Copy, Debug)]
 struct Verdict<'t> {
     version: &'t str,
-    /// With `,texmode_independent` behind it in that mode.
+    /// With `,texmode_independent` after it in that mode.
     target: &'t str,
     refused: bool,
     form: &'t str,

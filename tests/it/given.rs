@@ -370,7 +370,7 @@ fn a_source_that_does_not_fit_gives_no_names() {
     }
     folder.write("k.cu", format!("{head}const int* a, int* b, int n) {{}}\n{head}const unsigned* c, unsigned* d, unsigned m) {{}}"));
     folder.assert("--batch k.ptx -a param_0=@x.npy", 0, &["both k.cu:1 and k.cu:2 may be the kernel"]);
-    // No source at all: what the parameters are is told.
+    // No source at all: what the parameters are is reported.
     folder.write("k.cu", "");
     let listed = "parameters: param_0 (u32 buffer), param_1 (u32 buffer), param_2 (u32); names need the source: give KERNEL.cu";
     folder.assert("--batch k.ptx -a from=@x.npy", 2, &["'from' is neither a parameter nor a type", listed]);

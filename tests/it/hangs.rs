@@ -1,5 +1,5 @@
-//! Waits of libcu++ that last for ever are told soon, under every schedule, and those that end are waited for: `fixtures/hangs`, compiled
-//! by nvcc 13.0 for sm_80, where it polls with `test_wait`, and for sm_90, where it waits with `try_wait`; both read clocks and sleep.
+//! Waits of libcu++ that last for ever are reported soon, under every schedule, and those that end are waited for: `fixtures/hangs`,
+//! compiled by nvcc 13.0 for sm_80, where it polls with `test_wait`, and for sm_90, where it waits with `try_wait`; both read clocks and sleep.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot open its fixture fails")]
 
@@ -49,7 +49,7 @@ fn everywhere(kernel: &str, check: impl Fn(&Step, &Machine, &str)) {
 }
 
 #[test]
-fn an_arrival_too_many_is_told() {
+fn an_arrival_too_many_is_reported() {
     everywhere("one_too_many", |step, machine, how| {
         assert!(matches!(step, Step::Deadlock(deadlock) if deadlock.waiters.iter().all(|waiter| is_missing(&waiter.reason))), "{how}");
         // And again, at the same time.
@@ -59,7 +59,7 @@ fn an_arrival_too_many_is_told() {
 }
 
 #[test]
-fn a_flag_that_nothing_sets_is_told() {
+fn a_flag_that_nothing_sets_is_reported() {
     everywhere("never_set", |step, _, how| assert!(matches!(step, Step::Livelocked(_)), "{how}"));
 }
 

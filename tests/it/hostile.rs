@@ -47,7 +47,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_line_that_is_no_text_is_told_and_those_behind_it_are_done() {
+fn a_line_that_is_no_text_is_reported_and_those_after_it_are_done() {
     let output = fed(WALK, b"print 1 + 1\nprint \xff\nprint 6 * 7\n");
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(2), "{out}{err}");
@@ -79,7 +79,7 @@ fn a_script_that_is_no_text_is_refused_with_its_place() {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_and_a_reader_that_goes_is_not() {
+fn what_cannot_be_written_is_reported_and_a_reader_that_goes_is_not() {
     if !Path::new("/dev/full").exists() {
         return;
     }

@@ -22,8 +22,8 @@ fn judged(words: &[&str], values: &[&str]) -> Vec<(Severity, &'static str, Strin
     diagnostics.iter().map(row).collect()
 }
 
-/// The buffers that a statement leaves behind, as they are reported.
-fn left_behind(words: &[&str], values: &[&str]) -> Vec<String> {
+/// The buffers at the end of a statement, as they are reported.
+fn final_buffers(words: &[&str], values: &[&str]) -> Vec<String> {
     let opened = open_asm(&owned(words), &owned(values)).unwrap_or_else(|error| panic!("{words:?}: {error:?}")).opened;
     let case = &opened.plan.cases[0];
     let summary = summarize(case, run_case(&opened.program, case, &RunOptions::default()).unwrap()).unwrap();
@@ -112,7 +112,7 @@ fn what_may_go_wrong_is_a_warning() {
 
 /// The guide's 1.2.2: what a compiler may do to a statement that is not volatile, and to accesses around one without `"memory"`.
 #[test]
-fn what_a_statement_does_not_tell_of_is_a_warning() {
+fn what_a_statement_does_not_declare_is_a_warning() {
     let clock = "'mov.u32' reads %clock, which changes, and the statement is not volatile";
     let bar = "'bar.sync' orders accesses to memory, and the statement does not say so";
     for (statement, expected) in [
@@ -219,7 +219,7 @@ fn statements_compute() {
         (&["add.s32 %0, %1, 1; shl.b32 %0, %0, 2;", "=r, r=5"], &[], &["operand0 s32[32] 24 24 24 24 24 24 24 24"]),
         (&["bar.sync 0;"], &[], &[]),
     ] {
-        assert_eq!(left_behind(words, values), expected, "{words:?}");
+        assert_eq!(final_buffers(words, values), expected, "{words:?}");
     }
 }
 

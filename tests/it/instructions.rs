@@ -20,7 +20,7 @@ const MODULE: &str = ".version 9.0 .target sm_90a .address_size 64
     .extern .func (.param .b64 r) malloc(.param .b64 bytes); .extern .func free(.param .b64 p);
     .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);
     .extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);
-    .extern .func nobody(.param .b32 a);
+    .extern .func undefined(.param .b32 a);
     .global .align 16 .b8 gm[64]; .shared .align 16 .b8 sm[40]; .const .b32 cm = 5;
     .global .b8 text[4] = {104, 105, 33, 0};";
 
@@ -306,9 +306,9 @@ fn what_goes_wrong_is_said() {
     let wild = trap(".param .b64 n; st.param.b64 [n], o; call free, (n);");
     assert!(wild.message.ends_with("malloc did not give this address"), "{}", wild.message);
 
-    let unknown = trap(".param .b32 n; st.param.b32 [n], 1; call nobody, (n);");
+    let unknown = trap(".param .b32 n; st.param.b32 [n], 1; call undefined, (n);");
     assert_eq!(FindingId::from(unknown.kind).word(), "unsupported");
-    assert!(unknown.message.contains("'nobody'") && unknown.message.contains("only declares it"), "{}", unknown.message);
+    assert!(unknown.message.contains("'undefined'") && unknown.message.contains("only declares it"), "{}", unknown.message);
 }
 
 /// Lanes on both sides of a branch exchange with each other: the lower half in one instruction, the upper half in another one, of which

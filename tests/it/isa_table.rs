@@ -138,7 +138,7 @@ fn an_unknown_opcode_gets_a_suggestion() {
 }
 
 #[test]
-fn a_wrong_word_is_told_from_a_misplaced_one() {
+fn a_wrong_word_is_distinguished_from_a_misplaced_one() {
     assert_eq!(report("add.sat.u32").0, ".sat");
     assert_eq!(report("add.sat.u32").1, "'.sat' does not apply to '.u32'");
     assert_eq!(report("add.f32x").1, "'.f32x' is not a type");

@@ -1,4 +1,4 @@
-//! Launch files: every fixture is read and fits its module, and every kind of mistake is told with its place and the way out.
+//! Launch files: every fixture is read and fits its module, and every kind of mistake is reported with its place and the way out.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -86,7 +86,7 @@ fn assert_mistakes(cases: &[(String, &str)]) {
     let described = cases.iter().map(|(text, expected)| (text, mistakes(text), *expected));
     let wrong = described.filter(|(_, described, expected)| described != expected);
     let wrong: Vec<String> =
-        wrong.map(|(text, described, expected)| format!("{text}\n  told: {described}\n  expected: {expected}")).collect();
+        wrong.map(|(text, described, expected)| format!("{text}\n  reported: {described}\n  expected: {expected}")).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -152,7 +152,7 @@ fn a_file_that_is_no_launch_file_is_refused_at_its_place() {
 }
 
 #[test]
-fn mistakes_of_hand_written_files_are_told_all_at_once_with_a_way_out() {
+fn mistakes_of_hand_written_files_are_reported_all_at_once_with_a_way_out() {
     let text = "Launch(
   kernel: scale,
   grid: (3, 3),
@@ -202,7 +202,7 @@ fn mistakes_of_hand_written_files_are_told_all_at_once_with_a_way_out() {
 }
 
 #[test]
-fn fields_that_are_missing_or_misspelt_are_told_all_at_once() {
+fn fields_that_are_missing_or_misspelt_are_reported_all_at_once() {
     let text = "Launch(
   kernel: 'scale',
   Grid: (1, 1, 1),
@@ -532,7 +532,7 @@ fn tensor_maps_that_the_driver_would_refuse_are_refused_at_their_field() {
     assert_eq!(tiles("box: [8, 8], interleave: B16"), "3:58: an interleaved tensor has 3 to 5 dimensions, not 2");
     assert_eq!(
         tiles("swizzle: None"),
-        "2:10: a tensor map needs 'box' or 'im2col' (box: [64, 32] takes so many elements of each dimension, innermost first)"
+        "2:10: a tensor map needs 'box' or 'im2col' (box: [64, 32] takes that many elements of each dimension, innermost first)"
     );
     assert_eq!(tensor_map("dims: [], strides: [], box: []"), "3:7: a tensor has 1 to 5 dimensions, not 0");
     assert_eq!(

@@ -159,7 +159,7 @@ fn a_hundred_findings_are_printed_and_the_others_counted() {
 }
 
 #[test]
-fn programs_are_told_of_findings_that_are_not_printed() {
+fn machine_formats_count_findings_that_are_not_printed() {
     let ptx = file("racy_for_programs.ptx", &racy(5));
     let words = ["--batch", &ptx, "--block", "64", "-a", "u32[1]", "--max-findings", "2", "--format"];
     let (_, out, _) = ptxdbg(&[&words[..], &["json"]].concat());

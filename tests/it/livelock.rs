@@ -1,4 +1,4 @@
-//! Threads that spin for ever are found out without a limit, and nobody else is said to do so.
+//! Threads that spin for ever are detected without a limit, and no others are reported.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
 
@@ -37,11 +37,11 @@ fn run(body: &str, blocks: u32, schedule: Schedule) -> (Step, Tick) {
     (step, machine.tick())
 }
 
-/// Bodies in which somebody spins for ever.
+/// Bodies in which a thread spins for ever.
 const SPINNING: &[&str] = &[
-    // Nobody sets the flag.
+    // No thread sets the flag.
     "L: ld.volatile.global.u32 a, [o]; setp.eq.u32 p, a, 0; @p bra L;",
-    // Warp 0 would set it behind a barrier for which it needs warp 1, which waits for the flag.
+    // Warp 0 would set it after a barrier for which it needs warp 1, which waits for the flag.
     "setp.eq.u32 p, w, 1; @p bra L; bar.sync 0; st.global.u32 [o], 1; bra E;
      L: ld.volatile.global.u32 a, [o]; setp.eq.u32 q, a, 0; @q bra L; bar.sync 0; E:",
     // A lock that is never given back: atomics that change nothing.
@@ -64,7 +64,7 @@ const SPINNING: &[&str] = &[
      @q nanosleep.u32 100; @p bra L;",
 ];
 
-/// Bodies that end, though nobody changes anything for long.
+/// Bodies that end, though no thread changes anything for long.
 const ENDING: &[&str] = &[
     "mov.u32 a, 0; L: add.u32 a, a, 1; setp.lt.u32 p, a, 300000; @p bra L;",
     // Warp 1 waits for a flag that warp 0 sets after a long time.
@@ -85,13 +85,13 @@ const ENDING: &[&str] = &[
     "mov.u32 a, 0; setp.eq.u32 q, w, 1;
      L: bar.sync 0; @q add.u32 a, a, 1; setp.ge.u32 p, a, 40000; @p st.shared.u32 [s], 1; bar.sync 0; ld.shared.u32 b, [s];
      setp.eq.u32 p, b, 1; @!p bra L;",
-    // A reduction tells the others.
+    // A reduction hands the result to the others.
     "mov.u32 a, 0; setp.eq.u32 q, w, 1;
      L: @q add.u32 a, a, 1; setp.ge.u32 p, a, 80000; barrier.sync.aligned 1; barrier.red.or.pred p, 0, p; @!p bra L;",
 ];
 
 #[test]
-fn who_spins_for_ever_is_found_out() {
+fn a_thread_that_spins_for_ever_is_detected() {
     for schedule in [Schedule::InOrder, Schedule::Random] {
         for body in SPINNING {
             let (step, tick) = run(body, 3, schedule);
@@ -102,7 +102,7 @@ fn who_spins_for_ever_is_found_out() {
 }
 
 #[test]
-fn who_only_takes_long_is_not_accused() {
+fn a_thread_that_only_takes_long_is_not_reported() {
     for schedule in [Schedule::InOrder, Schedule::Random] {
         for body in ENDING {
             assert_eq!(run(body, 3, schedule).0, Step::Done, "{body}");
@@ -147,7 +147,7 @@ fn blocks_that_could_not_start_are_counted() {
 /// Warp 1 asks for a phase that warp 0 ends once both have met often enough: each time that the wait of warp 1 times out, no thread can run, and
 /// warp 1 stands where it stood before.
 #[test]
-fn who_meets_others_between_two_waits_is_not_stuck() {
+fn a_barrier_between_two_waits_is_progress() {
     let body = "setp.eq.u32 q, w, 1; mov.u32 a, s;
          mov.u32 b, %tid.x; setp.eq.u32 p, b, 0; @p mbarrier.init.shared.b64 [m], 32; bar.sync 0;
          @q bra W; mov.u32 b, 0;

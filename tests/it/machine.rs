@@ -150,7 +150,7 @@ proptest! {
 /// Lanes that their own `bar.warp.sync` sets going meet those that had nothing to wait for before the next instruction is issued, whether
 /// or not a run ends there. So each of the six instructions is issued once, the two barriers for half of the lanes each.
 #[test]
-fn a_cut_behind_a_barrier_of_some_lanes_leaves_no_trace() {
+fn a_cut_after_a_barrier_of_some_lanes_leaves_no_trace() {
     let text = ".version 9.0 .target sm_90a .address_size 64
         .visible .entry k(.param .u64 out) {
             .reg .b32 %t; .reg .pred %low;

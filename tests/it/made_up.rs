@@ -221,10 +221,10 @@ fn what_lies_beside_a_module_is_used_or_refused_with_its_place() {
 }
 
 #[test]
-fn the_launch_is_blamed_for_what_it_may_have_caused() {
+fn a_fault_names_what_the_launch_may_have_caused() {
     let text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u32 n) {\n.reg .b64 %a, %b;\n.reg .b32 %n;\n\
         ld.param.u64 %a, [x];\nld.param.u32 %n, [n];\nmul.wide.u32 %b, %n, 100000000;\nadd.u64 %a, %a, %b;\nst.global.u32 [%a], %n;\nret;\n}\n";
-    let folder = folder("blamed");
+    let folder = folder("caused");
     let module = folder.join("k.ptx");
     std::fs::write(&module, text).unwrap();
     let opened = opened(&module, None).unwrap();
@@ -392,7 +392,7 @@ fn a_triton_kernel_is_compared_with_arrays() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Whoever wrote a program's launch file knew the types of its arrays: what the code says of a parameter refuses none of them.
+/// A program's launch file gives the types of its arrays rightly: what the code says of a parameter refuses none of them.
 #[test]
 fn the_types_that_kernels_read_are_those_of_their_arrays() {
     let mut wrong = Vec::new();

@@ -33,7 +33,7 @@ row. \fBq\fR, Escape or F2 goes back to the prompt, where the line that was begu
 At the prompt, keys that edit a line edit it; all others do what the key map says. While one browses, all do. \fBF1\fR shows them.
 "#;
 
-/// What the command line does not know: the page's last sections, behind the keys.
+/// What the command line does not know: the page's last sections, after the keys.
 const ENDING: &str = r#".SH OUTPUT FOR PROGRAMS
 \fB\-\-format json\fR writes one object a line, each with a \fBkind\fR: \fBdiagnostic\fR, \fBcase\fR (of \fB\-\-verify\fR: name, passed, failures,
 findings; a case that passed without findings is left out), \fBrun\fR (launches, findings, printed, interrupted, buffers), \fBcomparison\fR (of a run whose
@@ -47,8 +47,8 @@ Which mistake, error or warning, its place in the list, and what is wrong in one
 Where it was found, the launches counted from 0, and how often the same two instructions did it.
 .TP
 \fBfirst\fR, \fBsecond\fR
-The earlier and the later side; null where there is none. A side has a site, an action (read, write, atomic, synchronize, use, or null of what was
-stopped before it did anything), the number of the asynchronous copy that did it, and the value that the memory held after it. A site has
+The earlier and the later side; null where there is none. A side has a site, an action (read, write, atomic, synchronize, use, or null of
+what was stopped before it did anything), the number of the asynchronous copy that did it, and the value that the memory held after it. A site has
 place, statement, source, lines (file and line: the PTX, then the source, then the calls that were put in place, outwards), inline_asm, block,
 warp, lanes (a bit each), thread, time.
 .TP
@@ -59,7 +59,7 @@ name, symbol, space, block, address, bytes; or null.
 The edge that is missing, what to insert, and the steps from one side to the other, each with a site and a text.
 .TP
 \fBsource_lines\fR, \fBwaiting\fR, \fBwaiting_more\fR
-The lines of the source it can be blamed on; of a hang, who waits where for what, and how many more.
+The lines of the source that .loc gives for it; of a hang, which threads wait where for what, and how many more.
 .PP
 \fB\-\-format sarif\fR writes one SARIF 2.1.0 document with a result for each finding, value that is not the expected one, and diagnostic;
 cases that stopped before their end are not compared and named by the property notCompared.
@@ -71,7 +71,7 @@ as JSON does. What a kernel prints with printf is the exception: a file or a pip
 Commands come from \fB\-x\fR and \fB\-e\fR in the order given, and then from the prompt, or from standard input if that is not a terminal. Each
 is written after \fB(ptxdbg)\fR before its answer. In a file, a line that cannot be done ends the script; lines of standard input are
 taken as typed, and the next is done all the same. Lines that start with # are comments. A script that is not UTF\-8 is refused; a line of
-standard input that is not is told, and the next is done. Ctrl\-C stops the kernel and ends the script.
+standard input that is not is reported, and the next is done. Ctrl\-C stops the kernel and ends the script.
 .SH FILES
 .TP
 \fB$XDG_CONFIG_HOME/ptxdbg/init\fR, \fB~/.config/ptxdbg/init\fR
@@ -120,7 +120,7 @@ Ctrl\-C ended \fB\-\-batch\fR, \fB\-\-verify\fR or a script before the end. What
 Debug a kernel at the prompt.
 .TP
 \fBptxdbg \-\-batch kernel.ptx \-e "break 37" \-e run \-e backtrace\fR
-Say who comes to line 37 first, and from where.
+Say which thread comes to line 37 first, and from where.
 .TP
 \fBptxdbg \-\-check kernel.ptx\fR
 Report all mistakes in a file.

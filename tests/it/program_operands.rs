@@ -153,12 +153,12 @@ fn base(frame: FrameBase, bank: Bank) -> u32 {
     }
 }
 
-/// Whether what changed is what `group` of `warp` may write, in its own lanes. A call clears and fills a frame behind its own; waiting for
+/// Whether what changed is what `group` of `warp` may write, in its own lanes. A call clears and fills a frame after its own; waiting for
 /// matrix multiplications writes the accumulators of those that it has not waited for.
 fn explains(program: &Program, warp: &Warp, group: &LaneGroup, changed: &[(Bank, u32, LaneMask)]) -> bool {
     let (frame, written) = may_write(program, group);
     let callers = group.stack.as_ref().map_or(program.function_at(group.pc), |stack| Some(stack.callee));
-    let behind = frame.after(program.functions[callers.unwrap().index()].slots, 0);
+    let callee_frame = frame.after(program.functions[callers.unwrap().index()].slots, 0);
     let is_call = matches!(program.code[group.pc.index()].op, Op::Control(ControlOp::Call { .. }));
     let waits = matches!(program.code[group.pc.index()].op, Op::Wgmma(WarpgroupOp::Wait { .. }));
     let ends = |slot: &u32| waits && warp.wgmmas.unwaited().any(|wgmma| wgmma.accumulators.contains(slot));
@@ -168,7 +168,7 @@ fn explains(program: &Program, warp: &Warp, group: &LaneGroup, changed: &[(Bank,
             operand.bank == *bank && (first..first + operand.width).contains(slot)
         });
         let is_ended = *bank == Bank::B32 && ends(slot);
-        group.mask.contains_all(*lanes) && (is_written || is_ended || is_call && *slot >= base(behind, *bank))
+        group.mask.contains_all(*lanes) && (is_written || is_ended || is_call && *slot >= base(callee_frame, *bank))
     })
 }
 
@@ -312,7 +312,7 @@ fn families_read_and_write_by_hand() {
     for (found, (instruction, expected)) in found.iter().zip(FAMILIES) {
         assert_eq!(found.trim(), *expected, "{instruction}");
     }
-    assert_eq!(found[FAMILIES.len()..], [" -> ", " -> "], "a return, and the one of ours behind it");
+    assert_eq!(found[FAMILIES.len()..], [" -> ", " -> "], "a return, and the one of ours after it");
 }
 
 /// A call reads its arguments and the callee's address; results come back into the caller's registers.

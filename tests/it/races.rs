@@ -64,7 +64,7 @@ const SHFL: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_shfl_took_from_absent_lanes_is_told() {
+fn what_shfl_took_from_absent_lanes_is_reported() {
     let reports = reports(&RunOptions { checks: Checks::ALL, ..RunOptions::default() });
     for (name, why) in SHFL {
         let report = reports.iter().find(|report| report.name == *name).unwrap();
@@ -73,12 +73,12 @@ fn what_shfl_took_from_absent_lanes_is_told() {
     }
 }
 
-/// The mistakes in a loop, and what mends each of them.
+/// The mistakes in a loop, and what fixes each of them.
 const LOOPS: &[(&str, &str)] =
     &[("tile_loop_bug", "__syncthreads()"), ("tile_loop_warp_bug", "__syncthreads()"), ("warp_loop_bug", "__syncwarp()")];
 
 #[test]
-fn the_pair_that_decides_the_remedy_is_told_in_the_type_of_the_access() {
+fn the_pair_that_decides_the_remedy_is_shown_in_the_type_of_the_access() {
     for (seed, schedule) in [(0, Schedule::InOrder), (3, Schedule::Random)] {
         let reports = reports(&RunOptions { checks: Checks::ALL, schedule, seed, ..RunOptions::default() });
         for (name, remedy) in LOOPS {

@@ -1,4 +1,4 @@
-//! Sessions of somebody who types whatever comes: no line may panic, and the state at a tick stays what it is.
+//! Sessions of random command lines: no line may panic, and the state at a tick stays what it is.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot open its fixture fails")]
 

@@ -1,4 +1,4 @@
-//! The fixtures that were recorded on an H200: every suite and every program must leave behind what the hardware left, bit for bit,
+//! The fixtures that were recorded on an H200: every suite and every program must leave in memory what the hardware left, bit for bit,
 //! in any order in which warps may run.
 
 #![allow(clippy::panic, reason = "a test that cannot read its fixture fails")]

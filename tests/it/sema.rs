@@ -1,7 +1,7 @@
 //! From text to program: what is wrong with a module, where its variables lie and what is in them, and that every program holds
 //! together.
 //!
-//! `fixtures/sema` holds modules with mistakes; behind each wrong line stands ` //= ` and what must be said of it, by column. The
+//! `fixtures/sema` holds modules with mistakes; after each wrong line stands ` //= ` and what must be said of it, by column. The
 //! vendor's assembler refuses each of these lines too, but for `limits.ptx`. `PTXDBG_BLESS=1` writes what is said into the files,
 //! to be read before it is kept.
 
@@ -17,7 +17,7 @@ use ptxdbg::base::{Diagnostic, Sources};
 use ptxdbg::program::{CallArg, CallId, CallTarget, ControlOp, Function, MoveOp, Op, Param, ParamPlace, Program, Register, Variable, map};
 use ptxdbg::sema;
 
-/// The program of a module with this text behind the directives at its head.
+/// The program of a module with this text after the directives at its head.
 #[track_caller]
 fn program(text: &str) -> Arc<Program> {
     let mut sources = Sources::default();
@@ -28,7 +28,7 @@ fn program(text: &str) -> Arc<Program> {
     program
 }
 
-/// What is wrong with a module with this text behind the directives at its head.
+/// What is wrong with a module with this text after the directives at its head.
 fn errors(text: &str) -> Vec<Diagnostic> {
     let mut sources = Sources::default();
     let (program, diags) = sema::load(&mut sources, "test.ptx", format!(".version 9.0\n.target sm_90a\n.address_size 64\n{text}"));
@@ -54,7 +54,7 @@ fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// `text` with what is said of each line behind it.
+/// `text` with what is said of each line after it.
 fn annotated(text: &str) -> String {
     let mut sources = Sources::default();
     let (_, diags) = sema::load(&mut sources, "test.ptx", text);

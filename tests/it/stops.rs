@@ -1,4 +1,4 @@
-//! Where runs stop: conditions, threads, watched places, events, and who wrote what.
+//! Where runs stop: conditions, threads, watched places, events, and the last writes.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot open its fixture fails")]
 
@@ -78,7 +78,7 @@ fn ignored_temporary_and_logging_breakpoints() {
 }
 
 #[test]
-fn a_watched_register_tells_old_and_new_both_ways() {
+fn a_watched_register_shows_old_and_new_both_ways() {
     let mut session = session("debug/walk.ron", 0);
     session.focus.lane = 2;
     let watched = target(&session, "%r7");
@@ -88,7 +88,7 @@ fn a_watched_register_tells_old_and_new_both_ways() {
     loop {
         let stop = go(&mut session, Direction::Forward);
         let [Reason::Watchpoint { watched_access, .. }] = &stop.reasons[..] else { break };
-        assert_eq!(stop.time, watched_access.time + 1, "the run stops behind the write");
+        assert_eq!(stop.time, watched_access.time + 1, "the run stops after the write");
         forward.extend(described(&session, std::slice::from_ref(watched_access)));
     }
     assert_eq!(forward, [(36, 4, 0, 6), (36, 4, 6, 12), (36, 4, 12, 18)]);
@@ -114,7 +114,7 @@ fn watched_memory_is_read_written_and_changed() {
     assert_eq!((stop.focus.warp, stop.focus.lane), (1, 1));
     assert!(matches!(go(&mut session, Direction::Forward).reasons[..], [Reason::Ended]));
     let mut session = session_with(WatchMode::Read);
-    assert!(matches!(go(&mut session, Direction::Forward).reasons[..], [Reason::Ended]), "nobody reads it");
+    assert!(matches!(go(&mut session, Direction::Forward).reasons[..], [Reason::Ended]), "nothing reads it");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn the_last_write_is_found_and_so_are_all() {
 }
 
 #[test]
-fn who_wrote_memory_at_the_end_of_the_run() {
+fn the_last_write_of_memory_at_the_end_of_the_run() {
     let mut session = session("debug/walk.ron", 0);
     session.seek_end(&mut NeverInterrupt);
     let place = target(&session, "out[5]");
@@ -169,7 +169,7 @@ fn who_wrote_memory_at_the_end_of_the_run() {
 }
 
 #[test]
-fn who_waits_for_a_flag_lets_others_run() {
+fn a_warp_that_waits_for_a_flag_lets_others_run() {
     let mut session = session("debug/flag.ron", 0);
     let step = Goal::Instruction { count: 1, over_calls: false };
     let mut needed = None;
@@ -234,7 +234,7 @@ fn a_run_that_pauses_all_the_time_can_be_interrupted() {
     session.seek(Tick(5000), &mut NeverInterrupt);
     let stop = session.resume(&Goal::Continue, Direction::Backward, &mut interrupt).unwrap();
     assert!(matches!(stop.reasons[..], [Reason::Interrupted]));
-    assert_eq!((stop.time, interrupt.0), (Tick(5000), 2), "who interrupts a way back stays");
+    assert_eq!((stop.time, interrupt.0), (Tick(5000), 2), "an interrupted run backwards stays where it was");
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn report(text: &str) -> String {
     lines
 }
 
-/// Lines of a body, each with what is reported of it behind `//`, from the columns on, and the help on a line of its own.
+/// Lines of a body, each with what is reported of it after `//`, from the columns on, and the help on a line of its own.
 #[track_caller]
 fn check_body(lines: &str) {
     let mut text = ".entry k()\n{\n".to_owned();

@@ -1,5 +1,5 @@
 //! Which bytes tensor copies move, against what an H200 moved: the maps, coordinates and buffers of `hardware/tensor_copy.ron`, without
-//! executing its kernels. What reductions leave behind is for `recordings` to say.
+//! executing its kernels. The results of reductions are for `recordings` to say.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that cannot read its fixture fails")]
 
@@ -26,7 +26,7 @@ struct Recorded<'c> {
     map: TensorMap,
     /// Index of the tensor's buffer, and of the one that shared memory is stored to or comes from.
     buffers: [usize; 2],
-    /// The scalars behind the map: coordinates, offsets, transaction bytes, words of shared memory.
+    /// The scalars after the map: coordinates, offsets, transaction bytes, words of shared memory.
     scalars: Vec<i32>,
 }
 

@@ -100,7 +100,7 @@ fn others_run_as_far_as_a_barrier_needs_them() {
     let barrier = Goal::Event(ptxdbg::debug::breakpoints::Event::Barrier(None));
     let stop = run(&mut session, &barrier, Direction::Forward);
     assert!(matches!(stop.reasons[..], [Reason::Done]), "{:?}", stop.reasons);
-    assert_eq!(lines(&mut session, &STEP, Direction::Forward, 1), [33], "it waits behind bar.sync");
+    assert_eq!(lines(&mut session, &STEP, Direction::Forward, 1), [33], "it waits after bar.sync");
     let stop = run(&mut session, &STEP, Direction::Forward);
     let others = stop.others.unwrap();
     assert_eq!(others.need, Need::Barrier(0));

@@ -1,7 +1,7 @@
 //! Whole sessions, input and output beside each other: what `fixtures/transcripts/*.txt` show is typed and compared.
 //!
 //! A transcript starts with lines that say what it shows and with the command line, `$ ptxdbg ARGS`. Below it stand the lines that are
-//! typed, behind `(ptxdbg) ` or, inside `commands`, behind `>`, and what is answered. `PTXDBG_BLESS=1 cargo test --test it transcripts::`
+//! typed, after `(ptxdbg) ` or, inside `commands`, after `>`, and what is answered. `PTXDBG_BLESS=1 cargo test --test it transcripts::`
 //! writes the answers anew: read them before you keep them.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read or run fails")]
@@ -31,7 +31,7 @@ impl Transcript {
         &self.text[..start + end + 1]
     }
 
-    /// The words behind `$ ptxdbg`.
+    /// The words after `$ ptxdbg`.
     fn arguments(&self) -> Vec<String> {
         words(self.head().lines().last().unwrap().trim_start_matches("$ ptxdbg"))
     }

@@ -43,7 +43,7 @@ fn memory_type(register: &str) -> &'static str {
     }
 }
 
-/// A module with a kernel for each row: it loads the inputs behind the place of its result.
+/// A module with a kernel for each row: it loads the inputs after the place of its result.
 fn module(rows: &[Row<'_>]) -> Arc<Program> {
     let mut text = ".version 8.0 .target sm_90 .address_size 64\n".to_string();
     for (number, row) in rows.iter().enumerate() {

@@ -102,14 +102,14 @@ fn other_versions_and_targets_have_the_assemblers_verdict() {
 
 /// Modules on which we differ from the assembler, and why.
 const KNOWN_MODULES: &[(&str, &str)] = &[
-    ("- form: 1.4 mul /**/ .lo /**/.s32 r1,r1,r2;", "the assembler loses '.lo' behind a comment"),
-    ("- form: 7.8 mul /**/ .lo /**/.s32 r1,r1,r2;", "the assembler loses '.lo' behind a comment"),
+    ("- form: 1.4 mul /**/ .lo /**/.s32 r1,r1,r2;", "the assembler loses '.lo' after a comment"),
+    ("- form: 7.8 mul /**/ .lo /**/.s32 r1,r1,r2;", "the assembler loses '.lo' after a comment"),
     ("- fv2: v.x to scalar", "a component of a vector is a register"),
     ("- par: 2.0 mov addr param", "the address of a '.param' variable is one in its frame"),
     ("- dw: 1.4 .entry j() {\\n@@DWARF .byte 0\\nexit; }", "lines of '@@DWARF' are not read"),
     ("- dw: 1.4 @@DWARF .section .debug_info", "lines of '@@DWARF' are not read"),
     ("- dw: 1.4 @@dwarf .byte 1", "lines of '@@DWARF' are not read"),
-    ("- proto: section behind 1.4", "lines of '@@DWARF' are not read"),
+    ("- proto: section after 1.4", "lines of '@@DWARF' are not read"),
     ("- form: 1.4 mov.u64 d1,(A)+4;", "parentheses around names are read"),
     ("- form: 7.8 mov.u64 d1,(A)+4;", "parentheses around names are read"),
     ("- form: 1.4 setp.eq.s32 p1|(p2),r1,r2;", "parentheses around names are read"),

@@ -14,7 +14,7 @@ use ptxdbg::machine::LaneMask;
 use ptxdbg::ui::text::{frames, launch, symbols, table::table, threads, value, view as words};
 
 const LOOKING: &str = "small/looking.ron";
-/// Ticks after which warp 0 of block 0 stands at the call, in the called function, behind the divergent branch, and at the barrier.
+/// Ticks after which warp 0 of block 0 stands at the call, in the called function, after the divergent branch, and at the barrier.
 const AT_CALL: u64 = 17;
 const IN_CALL: u64 = 19;
 const DIVERGED: u64 = 22;
@@ -116,7 +116,7 @@ fn warps_lanes_and_threads_are_coalesced() {
 }
 
 #[test]
-fn barriers_say_who_is_missing() {
+fn barriers_say_which_threads_are_missing() {
     let deadlock = location("faults/barrier_deadlock.ron", u64::MAX);
     assert_lines(
         &table(&threads::barriers(&view::barriers(&deadlock.scene(0, 0), &ThreadFilter::default()).unwrap())),
@@ -208,7 +208,7 @@ fn divergence_says_where_groups_meet() {
 }
 
 #[test]
-fn groups_of_a_loop_meet_behind_it() {
+fn groups_of_a_loop_reconverge_after_it() {
     for ticks in 0..400 {
         let loops = location("programs/bfs_frontier.ron", ticks);
         let Ok(view) = view::divergence(&loops.scene(0, 0)) else { continue };
@@ -225,7 +225,7 @@ fn groups_of_a_loop_meet_behind_it() {
 }
 
 #[test]
-fn control_flow_shows_who_is_where() {
+fn control_flow_shows_where_threads_are() {
     let diverged = location(LOOKING, DIVERGED);
     let scene = diverged.scene(0, 5);
     let function = scene.frame().unwrap().function;
@@ -296,7 +296,7 @@ fn an_instruction_is_explained_by_running_it() {
     assert!(explained_at(22).contains("lanes 8-31 of the warp run first"), "{}", explained_at(22));
     assert!(explained_at(28).contains("the lane then waits: at barrier 0"), "{}", explained_at(28));
     assert!(explained_at(29).contains("waits here: at barrier 0"), "{}", explained_at(29));
-    assert!(explain(&location(LOOKING, u64::MAX).scene(0, 0), None).is_none(), "nobody is left to execute anything");
+    assert!(explain(&location(LOOKING, u64::MAX).scene(0, 0), None).is_none(), "no thread is left to execute anything");
 }
 
 #[test]

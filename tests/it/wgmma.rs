@@ -94,7 +94,7 @@ fn by_hand_a_wait_lasts_until_the_user_ends_it() {
     assert_eq!(shown[0], ["#1", "wgmma m64n8k16", "768", "tile_a, tile_b", "%d0 … %d3", "wgmma group 0"]);
     assert_eq!(shown.len(), 2);
     assert_eq!(note, "warp 3: wgmma group 0 committed (2 wgmmas), not waited for");
-    // The second of a warp ends behind the first.
+    // The second of a warp ends after the first.
     answer(&mut session, "complete 2");
     assert!(listing(&mut session, "info async").0.is_empty());
     answer(&mut session, "delete");
@@ -144,11 +144,11 @@ fn going_back_restores_what_is_in_flight() {
     }
 }
 
-/// What an observer is told of warp 3, in short: it completes the barrier, and so multiplies first.
+/// The events of warp 3, in short: it completes the barrier, and so multiplies first.
 #[derive(Default)]
-struct Told(Vec<String>);
+struct Steps(Vec<String>);
 
-impl Observer for Told {
+impl Observer for Steps {
     fn mask(&self) -> EventMask {
         EventMask::of(&[EventKind::Wgmma])
     }
@@ -178,13 +178,13 @@ impl Observer for Told {
 
 fn described(case: usize, copies: CopyPolicy) -> Vec<String> {
     let mut machine: Machine = session(case, copies, &[]).machine().clone();
-    let mut described = Told::default();
+    let mut described = Steps::default();
     assert_eq!(machine.run(1 << 20, &mut described), Step::Done);
     described.0
 }
 
 #[test]
-fn an_observer_is_told_every_step_and_the_early_touch() {
+fn an_observer_receives_every_step_and_the_early_touch() {
     let steps = |ends: [&str; 3]| {
         let issue = |id: u32| format!("issue #{id} fenced true reads [512, 256]");
         let [first, second, late] = ends.map(|ends| ends.split_whitespace().map(|id| format!("end {id}")).collect::<Vec<_>>());
@@ -203,7 +203,7 @@ fn an_observer_is_told_every_step_and_the_early_touch() {
 }
 
 #[test]
-fn what_nobody_waited_for_is_told_when_the_warp_exits() {
+fn what_was_not_waited_for_is_reported_when_the_warp_exits() {
     let described = described(GROUPS, CopyPolicy::Lazy);
     assert_eq!(described.last().map(String::as_str), Some("lost #3"));
     // The store of e after wait_group 1, and that of f at the end.
@@ -239,7 +239,7 @@ fn bytes_lie_where_the_layout_says() {
 }
 
 #[test]
-fn the_bytes_of_a_tile_are_told_once() {
+fn the_bytes_of_a_tile_are_listed_once() {
     // 16 rows of 32 bytes in 128-byte rows of a swizzle: two chunks of each, in different places.
     let tile = SharedTile { descriptor: descriptor(0x400, 16, 1024, 0, 1), major: Major::K, first: 0, count: 16, bytes: 32 };
     assert_eq!(tile.chunks().count(), 32);

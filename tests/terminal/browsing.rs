@@ -60,7 +60,7 @@ fn a_click_on_a_line_puts_the_cursor_there() {
 #[test]
 fn a_click_on_a_lane_looks_at_it() {
     let mut pty = browsing(WALK);
-    // Behind the sign of lane 0 stands that of lane 1.
+    // After the sign of lane 0 stands that of lane 1.
     click(&mut pty, "█");
     pty.wait_for(") lane 1");
     pty.send("q");
@@ -78,7 +78,7 @@ fn a_click_on_the_timeline_goes_there() {
     pty.wait_for("[time 74 of 74");
     pty.send("z");
     pty.wait("the timeline alone", |screen| rows(screen)[0].contains("[time 74 of 74"));
-    // The bar has 76 cells behind two columns: half of 74 ticks is in the middle of them.
+    // The bar has 76 cells after two columns: half of 74 ticks is in the middle of them.
     pty.send("\x1b[<0;40;2M");
     pty.wait_for(") goto 36");
     pty.wait_for("[time 36 of 74");

@@ -41,11 +41,11 @@ fn the_plain_prompt_writes_text() {
     ] {
         let shown = pty.written().len();
         pty.send(&format!("{line}\r"));
-        // The terminal itself echoes what is typed; what is answered stands behind it.
+        // The terminal itself echoes what is typed; the answer follows it.
         pty.wait(line, |_| {
             let written = pty.written();
-            let behind = String::from_utf8_lossy(&written[shown..]).into_owned();
-            behind.split_once('\n').is_some_and(|(_, answered)| answered.contains(answer))
+            let since = String::from_utf8_lossy(&written[shown..]).into_owned();
+            since.split_once('\n').is_some_and(|(_, answered)| answered.contains(answer))
         });
     }
     pty.ended();
@@ -113,7 +113,7 @@ fn panes_and_prompts_write_text() {
 }
 
 #[test]
-fn a_byte_that_is_no_text_is_told_and_the_session_lives_on() {
+fn a_byte_that_is_no_text_is_reported_and_the_session_lives_on() {
     for (words, kind) in [(&[][..], "xterm-256color"), (&["--plain"], "xterm-256color"), (&["--plain"], "dumb")] {
         let words = [&[env!("CARGO_BIN_EXE_ptxdbg")], WALK, words].concat();
         let mut pty = Pty::start(&words, &[("TERM", Some(kind))], (80, 24));

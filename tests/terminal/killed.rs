@@ -93,7 +93,7 @@ fn a_stack_that_overflows() {
     }
 }
 
-/// What the terminal sends to those who use it ends no watcher.
+/// What the terminal sends to its processes ends no watcher.
 #[test]
 fn keys_of_the_terminal_leave_the_watcher_alone() {
     let mut pty = in_shell("--plain fixtures/debug/endless.ptx", &[]);

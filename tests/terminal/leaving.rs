@@ -36,7 +36,7 @@ fn a_step_moves_the_panes_and_quitting_gives_the_terminal_back() {
 }
 
 #[test]
-fn a_panic_gives_the_terminal_back_and_is_told() {
+fn a_panic_gives_the_terminal_back_and_is_reported() {
     let mut pty = in_shell("--launch fixtures/debug/walk.ron", &[("PTXDBG_PANIC_AT", Some("echo now")), ("RUST_BACKTRACE", Some("0"))]);
     pty.wait_for_line(&prompt(0));
     pty.send("echo now\r");

@@ -68,7 +68,7 @@ fn a_theme_is_chosen_on_the_command_line() {
 }
 
 #[test]
-fn a_wrong_key_map_is_told_with_its_place() {
+fn a_wrong_key_map_is_reported_with_its_place() {
     let mut pty = Pty::configured(WALK, "KeyMap(\n    commands: {\"F99\": \"continue\"},\n)");
     pty.wait_for("'F99' is not a key");
     assert!(pty.look(|screen| screen.contents().contains("keys.ron:2:")));

@@ -10,7 +10,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 const DEBUGGER: &str = env!("CARGO_BIN_EXE_ptxdbg");
 /// Far longer than anything takes, even on a slow and busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// Time between two looks at the screen.
 const GLANCE: Duration = Duration::from_millis(5);
 
@@ -85,7 +85,7 @@ impl Pty {
         self.written.lock().unwrap().clone()
     }
 
-    /// Waits until these bytes have been written behind the first `from`.
+    /// Waits until these bytes have been written after the first `from`.
     #[track_caller]
     pub fn wait_written(&self, what: &str, from: usize, bytes: &[u8]) {
         self.wait(what, |_| self.written()[from..].windows(bytes.len()).any(|window| window == bytes));
@@ -130,7 +130,7 @@ impl Pty {
         self.wait_looking(GLANCE, what, is_so);
     }
 
-    /// Waits, and looks more often, for one who measures.
+    /// Waits, and looks more often, for measurements.
     #[track_caller]
     pub fn wait_closely(&self, what: &str, is_so: impl Fn(&vt100::Screen) -> bool) {
         self.wait_looking(GLANCE / 50, what, is_so);
@@ -140,7 +140,7 @@ impl Pty {
     fn wait_looking(&self, pause: Duration, what: &str, is_so: impl Fn(&vt100::Screen) -> bool) {
         let begun = Instant::now();
         while !self.look(&is_so) {
-            assert!(begun.elapsed() < PATIENCE, "never seen: {what}\n{}", self.rows().join("\n"));
+            assert!(begun.elapsed() < TIMEOUT, "never seen: {what}\n{}", self.rows().join("\n"));
             std::thread::sleep(pause);
         }
     }
@@ -151,7 +151,7 @@ impl Pty {
         self.wait(text, |screen| screen.contents().contains(text));
     }
 
-    /// Waits until a row begins as `row` does and the cursor stands behind it.
+    /// Waits until a row begins as `row` does and the cursor stands after it.
     #[track_caller]
     pub fn wait_for_line(&self, row: &str) {
         self.wait(row, |screen| {
@@ -170,7 +170,7 @@ impl Pty {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.exit_code();
             }
-            assert!(begun.elapsed() < PATIENCE, "it has not ended\n{}", self.rows().join("\n"));
+            assert!(begun.elapsed() < TIMEOUT, "it has not ended\n{}", self.rows().join("\n"));
             std::thread::sleep(GLANCE);
         }
     }
@@ -189,7 +189,7 @@ impl Drop for Pty {
     }
 }
 
-/// The rows of a screen, without blanks at their ends: an emulator tells those that were written from those that were not.
+/// The rows of a screen, without blanks at their ends: an emulator distinguishes written blanks from others.
 pub fn rows(screen: &vt100::Screen) -> Vec<String> {
     let (_, columns) = screen.size();
     screen.rows(0, columns.get()).map(|row| row.trim_end().to_string()).collect()

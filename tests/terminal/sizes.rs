@@ -100,7 +100,7 @@ fn a_size_that_changes_in_a_run_while_browsing_and_in_a_search() {
     pty.send("cont");
     pty.wait_for("(reverse-i-search)`cont'");
     pty.resize(90, 28);
-    // The editor takes no pokes now: the panes are mended with the next key.
+    // The editor takes no pokes now: the panes are redrawn with the next key.
     std::thread::sleep(std::time::Duration::from_millis(300));
     pty.send("i");
     pty.wait("panes while searching", |screen| fills(screen, 90) && screen.contents().contains("(reverse-i-search)`conti'"));

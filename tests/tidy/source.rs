@@ -1,4 +1,4 @@
-//! Reads the project's own text, and tells its code from its comments and literals.
+//! Reads the project's own text, and separates its code from its comments and literals.
 
 use std::path::{Path, PathBuf};
 
@@ -160,7 +160,7 @@ fn escaped_end(rest: &str, from: usize, quote: char) -> usize {
 }
 
 #[test]
-fn code_is_told_from_comments_and_literals() {
+fn code_is_separated_from_comments_and_literals() {
     let text = "let a = \"x // \\\" y\"; // z\nlet b = r#\"q\"q\"#; /* c /* d */ e */ f('\\'', 'g', &'h i);";
     let code = File::new("src/sample.rs", text).code;
     let words: Vec<&str> = code.split(|c| !is_name(c)).filter(|word| !word.is_empty()).collect();

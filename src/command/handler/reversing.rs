@@ -1,4 +1,4 @@
-//! Going to any time, marks, and who wrote what.
+//! Going to any time, marks, and the writes to a place.
 
 use crate::base::Tick;
 use crate::command::call::Call;
@@ -86,7 +86,7 @@ fn search(context: &mut Context<'_>, call: &Call, find: fn(&mut Session, &Target
     let history = find(context.session, &target, context.interrupt);
     let scene = context.session.scene();
     let touches = history.touches.iter().map(|watched_access| WatchedAccessText::new(&scene, watched_access)).collect();
-    // Of a whole array the elements are told as they were written.
+    // Of a whole array the elements are shown as they were written.
     let bytes = super::looking::declared_as_bytes(context, piece, call.spec.name).filter(|_| piece.text.contains('['));
     Ok(Outcome::Touches { what: piece.text.clone(), touches, interrupted: history.interrupted, bytes })
 }

@@ -50,7 +50,7 @@ pub fn logpoint(context: &mut Context<'_>, call: &Call) -> Answer {
     add(context, call, Breakpoint { message, ..breakpoint }, resolved.note)
 }
 
-/// What the user typed behind the command, without threads and condition.
+/// What the user typed after the command, without threads and condition.
 fn what(call: &Call) -> String {
     call.args.first().map_or(String::new(), |arg| arg.piece.text.clone())
 }

@@ -1,4 +1,4 @@
-//! Registers, memory, code, and who stands where.
+//! Registers, memory, code, and where threads stand.
 
 use crate::command::handler::{descriptor, fragment, looking as handler, views};
 use crate::command::outcome::View;
@@ -129,16 +129,16 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "info fragment",
         args: &[
             ArgSpec::new("REGISTERS", ArgKind::Expression),
-            ArgSpec::new("FRAGMENT", ArgKind::Word).behind("as"),
-            ArgSpec::new("ROW,COLUMN", ArgKind::Word).behind("at").optional(),
-            ArgSpec::new("N", ArgKind::Number).behind("lane").optional(),
+            ArgSpec::new("FRAGMENT", ArgKind::Word).after("as"),
+            ArgSpec::new("ROW,COLUMN", ArgKind::Word).after("at").optional(),
+            ArgSpec::new("N", ArgKind::Number).after("lane").optional(),
         ],
         suffix: Suffix::Format,
         summary: "Show registers of the warp as the matrix they hold",
         help: "Shows what registers hold in all lanes of the focused warp as a matrix of mma, mma.sp, wmma or wgmma, and for each element \
             the lane that holds it and its number there, counted from the first register's low bits on. A fragment is named by \
-            instruction, shape, matrix (a, b, c or d) and type. With at, only one element: who holds it; with lane, only what that lane \
-            holds. Of a sparse matrix the columns are those that are kept.",
+            instruction, shape, matrix (a, b, c or d) and type. With at, only one element and the lane that holds it; with lane, only what that \
+            lane holds. Of a sparse matrix the columns are those that are kept.",
         examples: &[
             "info fragment %r4..%r7 as mma.m16n8k16.a.f16",
             "info fragment %f1, %f2, %f3, %f4 as mma.m16n8k16.d.f32 at 3,5",
@@ -149,7 +149,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "info descriptor",
-        args: &[ArgSpec::new("DESCRIPTOR", ArgKind::Expression), ArgSpec::new("MAJOR", ArgKind::Word).behind("as").optional()],
+        args: &[ArgSpec::new("DESCRIPTOR", ArgKind::Expression), ArgSpec::new("MAJOR", ArgKind::Word).after("as").optional()],
         summary: "Decode a matrix descriptor of wgmma",
         help: "Shows what the 64 bits of a matrix descriptor say: where the operand starts in shared memory, its leading and stride \
             offsets, the base offset and the swizzle; and the addresses of its first chunks of 16 bytes. The operand lies along K \
@@ -220,8 +220,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[ArgSpec::new("MBARRIER", ArgKind::Mbarrier).optional()],
         summary: "List the mbarriers of the block: phases, arrivals, bytes, waiting threads",
         help: "Lists the mbarriers of the focused block and of the other blocks of its cluster: how many phases have ended and the parity \
-            of the present one, the arrivals that came of those it wants, its transaction bytes, and who waits for a phase of which \
-            parity. With a name as it is listed, the name of an array of them, or an address: one in full, with the arrivals of this \
+            of the present one, the arrivals that came of those it wants, its transaction bytes, and the threads that wait for a phase of \
+            which parity. With a name as it is listed, the name of an array of them, or an address: one in full, with the arrivals of this \
             phase and the phases before.",
         examples: &["info mbarriers", "info mbarriers full[1]"],
         handler: views::mbarriers,
@@ -232,8 +232,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[THREADS],
         summary: "List what is in flight: asynchronous copies, wgmma, and their groups",
         help: "Lists the copies in flight that threads of the focused block have issued or that reach its shared memory, or those of \
-            other threads: what kind, who issued it where and when, from where to where, and what will say that it has ended: an \
-            mbarrier, or a group. Then the matrix multiplications (wgmma): the operands that each will read and the registers that \
+            other threads: what kind, the thread that issued it, where and when, from where to where, and what will say that it has ended: \
+            an mbarrier, or a group. Then the matrix multiplications (wgmma): the operands that each will read and the registers that \
             it will write. Below them the groups of each warp that have something in flight: open, or committed, and whether \
             a thread waits for them.",
         examples: &["info async", "info async warp 0"],
@@ -244,7 +244,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "info pipeline",
         summary: "Show over time when each stage was filled, full, read and empty",
         help: "Shows the mbarriers of the focused block that copies complete on as stages of a pipeline, for the latest part of the run: \
-            filled from the first copy of a phase to the phase's end, full until somebody goes on who waited for it, read until the \
+            filled from the first copy of a phase to the phase's end, full until a thread goes on that waited for it, read until the \
             mbarrier that says so has ended its phase, empty until the next copy. Every change is seen, so time is not to scale.",
         examples: &["info pipeline"],
         handler: views::pipeline,

@@ -15,11 +15,11 @@ threads that take part, releases and acquires with their scopes and fences, atom
 for copies, cluster barriers, the proxies and their fences, the ends of launches. So it reports a race for this input whatever the \
 order was in which warps happened to run, and nothing that the model orders. It goes by the byte: neighbours do not clash.\n\n\
 What it cannot see is what did not happen: code that this input does not reach, and another order of events where the kernel decides by \
-one that it does not control, such as who comes first to a lock. Of more than 64 warps that touch the same bytes of global memory \
-unordered, eight in large runs, it tells the newest, and surfaces are left out. What two instructions do again and again \
+one that it does not control, such as which thread comes first to a lock. Of more than 64 warps that touch the same bytes of global memory \
+unordered, eight in large runs, it reports the newest, and surfaces are left out. What two instructions do again and again \
 is one finding with a count.\n\n\
 A finding names both sides: 'goto finding 1 first' stands at one of them, 'explain finding 1' says what was ordered between them, what \
-was not, and what to insert. 'set stop-on' says which findings stop a run, 'suppress' takes one out of sight, 'check off race' switches \
+was not, and what to insert. 'set stop-on' says which findings stop a run, 'suppress' hides one, 'check off race' switches \
 a checker off. Switched on later, a checker looks through the recorded run from its beginning.";
 
 const NUMBER: ArgSpec = ArgSpec::new("N", ArgKind::Count);
@@ -59,7 +59,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "explain finding",
         args: &[NUMBER],
         summary: "Say what was ordered between the sides of a finding, and what was not",
-        help: "Tells step by step what orders the threads between the two sides of a finding, where that ends, and what to insert. Of \
+        help: "Says step by step what orders the threads between the two sides of a finding, where that ends, and what to insert. Of \
             threads that wait forever it lists which threads wait for what, and where all warps of their blocks are.",
         examples: &["explain finding 1"],
         handler: handler::explain_finding,
@@ -68,7 +68,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "suppress",
         args: &[ArgSpec::new("ID | FILE:LINE | SYMBOL", ArgKind::Rest).optional()],
-        summary: "Take findings out of sight, by id, by line, or by what they are about",
+        summary: "Hide findings, by id, by line, or by what they are about",
         help: "Findings with this id, or of this family of ids ('race' is all races), with a side on this line of the PTX or of the \
             source, or about this variable or buffer are neither listed nor stop a run. Session files keep it. Without a word, lists \
             what is suppressed.",
@@ -80,7 +80,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "unsuppress",
         args: &[ArgSpec::new("ID | FILE:LINE | SYMBOL", ArgKind::Rest).optional()],
         summary: "Undo suppress",
-        help: "Brings back what 'suppress' took out of sight; without a word, all of it.",
+        help: "Shows again what 'suppress' hides; without a word, all of it.",
         examples: &["unsuppress race.global", "unsuppress"],
         handler: handler::unsuppress,
         ..PLAIN

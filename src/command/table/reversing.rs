@@ -134,7 +134,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "last",
         args: &[PLACE],
-        summary: "Find who wrote the present value of a register or of memory",
+        summary: "Find the thread that wrote the present value of a register or of memory",
         help: "Finds the last write to a place before the present time, and shows its tick, thread, instruction, and the value before \
             and after. A place is a register of the focused lane, a predicate, a variable, or memory at an address. Enter on an \
             empty line goes there.",

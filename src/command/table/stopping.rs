@@ -5,7 +5,7 @@ use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN};
 use crate::debug::breakpoints::WatchMode;
 
 const THREADS: ArgSpec = ArgSpec::new("THREADS", ArgKind::ThreadFilter).optional();
-const CONDITION: ArgSpec = ArgSpec::new("CONDITION", ArgKind::Expression).behind("if").optional();
+const CONDITION: ArgSpec = ArgSpec::new("CONDITION", ArgKind::Expression).after("if").optional();
 const PLACE: ArgSpec = ArgSpec::new("PLACE", ArgKind::Expression);
 const NUMBERS: ArgSpec = ArgSpec::new("N", ArgKind::Numbers).optional();
 const LOCATION: ArgSpec = ArgSpec::new("LOCATION", ArgKind::Location).optional();
@@ -43,7 +43,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             new. A place is a register of the focused lane (%r1), of several (%r1@0..7) or of all (%r1@*), a variable, or memory after \
             an address. Backwards it stops before the write.\n\n\
             For a register, and for shared or local memory, THREADS says whose it is: 'warp 3 lane 2' is that lane of the focused \
-            block, 'warp 3' all lanes of the warp. The block need not have started. For other memory THREADS says who must write.",
+            block, 'warp 3' all lanes of the warp. The block need not have started. For other memory THREADS are those that must write.",
         examples: &["watch %r1", "watch %r1 if %r1 > 100", "watch %r1 block 1,0,0 warp 3 lane 2"],
         handler: |context, call| handler::watch(context, call, WatchMode::Change),
         ..PLAIN
@@ -74,7 +74,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Stops before a barrier (with a number, that one), a call, an exit, an atomic operation or a printf is executed; after a \
             divergence or a reconvergence; and where a fault or a finding is.\n\n\
             'catch mbarrier' stops after whatever is done to an mbarrier; its name, and one of phase (a phase has ended), arrive \
-            (somebody arrives, expects or brings bytes) and wait (somebody asks whether a phase has ended) narrow it down. 'catch async' \
+            (a thread arrives, expects or brings bytes) and wait (a thread tests whether a phase has ended) narrow it down. 'catch async' \
             stops when an asynchronous copy is issued or ends; issue or complete narrow it down.",
         examples: &["catch divergence", "catch barrier 0 block 1,0,0", "catch mbarrier full[1] phase", "catch async complete"],
         handler: |context, call| handler::catch(context, call, false),
@@ -91,7 +91,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "dprintf",
-        args: &[ArgSpec::new("LOCATION", ArgKind::Location), ArgSpec::new("MESSAGE", ArgKind::Message).behind(",")],
+        args: &[ArgSpec::new("LOCATION", ArgKind::Location), ArgSpec::new("MESSAGE", ArgKind::Message).after(",")],
         summary: "Print a line where threads pass, without stopping",
         help: "Writes a line for each group of lanes that reaches the location, and continues. The format is printf's.",
         examples: &["dprintf 37,\"r1 is %d\\n\",%r1"],

@@ -52,7 +52,7 @@ impl ElementUse {
         }
     }
 
-    /// Integers of so many bytes, with a sign or without.
+    /// Integers of this many bytes, signed or unsigned.
     fn int(bytes: u32) -> Self {
         Self { ints: bytes, ..Self::default() }
     }

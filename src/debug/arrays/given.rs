@@ -9,7 +9,7 @@ use crate::program::Variable;
 /// Dimensions at most.
 const DIMENSIONS: usize = 8;
 
-/// Reads the type that `variable` shall have: a type of PTX or C, and extents, of which the first may be left out or empty. `dynamic` is
+/// Reads the type given to `variable`: a type of PTX or C, and extents, of which the first may be left out or empty. `dynamic` is
 /// the size of dynamic shared memory, where it is known.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ const DIMENSIONS: usize = 4;
 enum Element {
     Float(ScalarType),
     Int(u32),
-    /// Bits of any type, so many bytes at once.
+    /// Bits of any type, this many bytes at once.
     Bits(u32),
     /// It says nothing.
     Nothing,

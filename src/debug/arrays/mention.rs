@@ -1,4 +1,4 @@
-//! Which variables statements and initial values name. Addresses are numbers in decoded code; names tell them from other numbers.
+//! Which variables statements and initial values name. Addresses are numbers in decoded code; names show which ones.
 
 use smallvec::SmallVec;
 

@@ -39,11 +39,11 @@ pub enum Occurrence {
 }
 
 impl Event {
-    /// Reads an event's word, and what narrows it down behind it: a barrier's number, or the name of an mbarrier, for which `mbarrier`
+    /// Reads an event's word, and what follows it and narrows it down: a barrier's number, or the name of an mbarrier, for which `mbarrier`
     /// knows the address.
     ///
     /// # Errors
-    /// There is no such event, or what stands behind its word does not narrow it down.
+    /// There is no such event, or what follows its word does not narrow it down.
     pub fn parse(text: &str, mbarrier: impl Fn(&str) -> Option<u32>) -> Result<Self, ArgumentError> {
         let known = || EVENTS.iter().map(|(word, ..)| *word);
         let mut words = words(text);

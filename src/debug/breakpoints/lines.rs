@@ -8,7 +8,7 @@ use crate::program::{ControlOp, Op, Pc, Program};
 /// that has some, as in gdb.
 ///
 /// # Errors
-/// There is no such file, or no instruction on the line or behind it.
+/// There is no such file, or no instruction on the line or after it.
 pub(super) fn resolve(program: &Program, file: Option<&str>, line: u32) -> Result<Resolved, ArgumentError> {
     let Some(file) = file else { return resolve_ptx(program, line, |_| true) };
     let numbers: Vec<u32> = program.source_files.iter().filter(|(_, name)| is_called(name, file)).map(|(number, _)| *number).collect();

@@ -3,7 +3,7 @@
 //! | written | means |
 //! | --- | --- |
 //! | nothing | where the focused lane stands |
-//! | `37`, `collatz.ptx:37` | a line of the PTX text: the first instruction on it or behind it |
+//! | `37`, `collatz.ptx:37` | a line of the PTX text: the first instruction on it or after it |
 //! | `+2`, `-2` | a line of the PTX text, counted from the current one |
 //! | `kernel.cu:12` | a source line (`.loc`): every instruction at which it is entered |
 //! | `sgemm` | a kernel or function: its first instruction; the plain name of a mangled C++ name serves as well |
@@ -11,7 +11,7 @@
 //! | `*0x12`, `*18`, `*$pc+1` | an instruction by its number |
 //! | `op atom.*` | every instruction whose opcode the pattern matches ([`Pattern`]) |
 //!
-//! A *pc* is the number of an instruction in the module, from 0. It is shown in hexadecimal, as `0x12`, and typed behind a star.
+//! A *pc* is the number of an instruction in the module, from 0. It is shown in hexadecimal, as `0x12`, and typed after a star.
 
 use super::lines;
 use super::names;

@@ -138,7 +138,7 @@ impl Field {
     }
 }
 
-/// Where the quote that closes the format stands behind the one that opens it.
+/// Position of the quote that closes the format, from the one that opens it.
 fn closing_quote(text: &str) -> Option<usize> {
     let mut escaped = false;
     let is_closing = |(_, letter): &(usize, char)| {
@@ -175,7 +175,7 @@ fn fields(format: &str) -> Result<Vec<Result<String, Field>>, ArgumentError> {
     Ok(parts)
 }
 
-/// What stands behind a `%`.
+/// What follows a `%`.
 fn field(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<Field, ArgumentError> {
     let mut field = Field::default();
     while let Some(flag) = letters.next_if(|letter| matches!(letter, '-' | '0')) {
@@ -202,7 +202,7 @@ fn field(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<Field
 
 const LETTERS: &str = "%d %u %x %o %t %f %a %c, or %s for the value as its type wants; %% is a percent sign";
 
-/// The expressions behind the format, which ends before byte `from`, and where each starts.
+/// The expressions after the format, which ends before byte `from`, and where each starts.
 fn values(text: &str, from: usize) -> Result<Vec<(usize, Expression)>, ArgumentError> {
     let rest = text.get(from..).unwrap_or("");
     if rest.trim().is_empty() {

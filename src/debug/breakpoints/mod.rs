@@ -111,9 +111,9 @@ pub enum Event {
 pub enum MbarrierAct {
     /// A phase ends.
     Phase,
-    /// Somebody arrives, expects bytes or brings some.
+    /// An arrival, an expect-tx or a complete-tx.
     Arrive,
-    /// Somebody asks whether a phase has ended, and is told.
+    /// A test of whether a phase has completed, with its result.
     Wait,
 }
 

@@ -88,7 +88,7 @@ pub(super) fn stem(opcode: &str) -> &str {
     opcode.split('.').next().unwrap_or(opcode)
 }
 
-/// The set that starts behind its `[`, and what follows its `]`. A `]` that comes first is a letter of the set.
+/// The set that starts after its `[`, and what follows its `]`. A `]` that comes first is a letter of the set.
 fn set(letters: &[char]) -> Option<(Piece, &[char])> {
     let (inside, letters) = match letters {
         ['!' | '^', rest @ ..] => (false, rest),

@@ -1,6 +1,6 @@
 //! The words of an expression.
 //!
-//! `%` is the remainder behind an operand and starts a register elsewhere. Numbers are written as in C or in PTX: `0x1F`, `017`, `0b101`,
+//! `%` is the remainder after an operand and starts a register elsewhere. Numbers are written as in C or in PTX: `0x1F`, `017`, `0b101`,
 //! `1.5f`, `0f3F800000`, `'a'`.
 
 use super::error::ExpressionError;
@@ -25,7 +25,7 @@ pub enum TokenKind {
     Name(String),
     /// An operator or bracket.
     Sign(&'static str),
-    /// Behind the last word.
+    /// After the last word.
     End,
 }
 
@@ -64,7 +64,7 @@ impl<'t> Lexer<'t> {
 
     fn token(&mut self, first: char) -> Result<TokenKind, ExpressionError> {
         let second = self.rest().chars().nth(1);
-        let starts_register = first == '%' && second.is_some_and(is_name) && !self.behind_operand();
+        let starts_register = first == '%' && second.is_some_and(is_name) && !self.follows_operand();
         if first.is_ascii_digit() || first == '.' && second.is_some_and(|c| c.is_ascii_digit()) {
             return self.number();
         }
@@ -87,10 +87,10 @@ impl<'t> Lexer<'t> {
     }
 
     /// Whether the word before ends an operand.
-    fn behind_operand(&self) -> bool {
+    fn follows_operand(&self) -> bool {
         match self.tokens.last().map(|token| &token.kind) {
             Some(TokenKind::Number(_) | TokenKind::Name(_)) => true,
-            // Behind a cast a register may follow: `(u32)%r1`.
+            // After a cast a register may follow: `(u32)%r1`.
             Some(TokenKind::Sign(")")) => !self.closes_type(),
             Some(TokenKind::Sign(sign)) => *sign == "]",
             Some(TokenKind::End) | None => false,
@@ -106,7 +106,7 @@ impl<'t> Lexer<'t> {
         !called && matches!(first.map(|token| &token.kind), Some(TokenKind::Name(name)) if is_type(name))
     }
 
-    /// A name, with `.x` behind it where that is there, and `shared::cluster`.
+    /// A name, with `.x` after it where that is there, and `shared::cluster`.
     fn name(&mut self) -> String {
         let start = self.at;
         self.at += self.rest().chars().next().map_or(0, char::len_utf8);
@@ -186,7 +186,7 @@ impl<'t> Lexer<'t> {
         self.finish(start, value)
     }
 
-    /// An integer behind `skip` bytes of prefix, of the first C type that holds it.
+    /// An integer after `skip` bytes of prefix, of the first C type that holds it.
     fn integer(&mut self, start: usize, skip: usize, radix: u32) -> Result<TokenKind, ExpressionError> {
         self.at = start + skip;
         let digits = self.take(|c| c.is_digit(radix));

@@ -54,7 +54,7 @@ impl Expression {
         Evaluator::new(scene).root(&self.root)
     }
 
-    /// The place that it names: for watching, and for asking who wrote it.
+    /// The place that it names: what a watchpoint watches and `last` looks for.
     ///
     /// # Errors
     /// It names no place, or none that is there.

@@ -13,7 +13,7 @@ pub struct TypeName {
     pub space: Option<Space>,
 }
 
-/// C words for types, beside those of PTX. Words that go together stand in alphabetical order; `int` may always be left out behind
+/// C words for types, beside those of PTX. Words that go together stand in alphabetical order; `int` may always be left out after
 /// another word.
 #[rustfmt::skip]
 const C_TYPES: &[(&[&str], ScalarType)] = &[
@@ -34,7 +34,7 @@ const C_TYPES: &[(&[&str], ScalarType)] = &[
     (&["__nv_fp8_e4m3"], ScalarType::E4M3), (&["__nv_fp8_e5m2"], ScalarType::E5M2),
 ];
 
-/// Words for spaces: those of PTX, and those that cuda-gdb writes behind `@`.
+/// Words for spaces: those of PTX, and those that cuda-gdb writes after `@`.
 const SPACES: &[(&str, Space)] = &[
     ("generic", Space::Generic),
     ("global", Space::Global),

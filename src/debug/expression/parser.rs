@@ -11,7 +11,7 @@
 //! type        = [ '@' ] [ space ] words { '*' }
 //! ```
 //!
-//! `-` and `,` are of a range only where no blank stands beside them: `%r1@5 - 1` is a difference. One number behind the `@` of memory
+//! `-` and `,` are of a range only where no blank stands beside them: `%r1@5 - 1` is a difference. One number after the `@` of memory
 //! that no register takes part in is a count, as in gdb: `*x@8` and `x[3]@8` are the slices `x[0..7]` and `x[3..10]`.
 
 use super::error::ExpressionError;
@@ -48,7 +48,7 @@ struct Parser<'t> {
     tokens: Vec<Token>,
     next: usize,
     depth: u32,
-    /// Whether a `*` stands before, whose operand a count behind `@` is not of.
+    /// Whether a `*` precedes: a count after `@` belongs to it, not to its operand.
     below_star: bool,
 }
 
@@ -115,7 +115,7 @@ impl Parser<'_> {
         Ok(Node { at, kind })
     }
 
-    /// What stands behind a `*`, with a count of elements behind it if there is one.
+    /// What follows a `*`, with a count of elements after it if there is one.
     fn dereference(&mut self) -> Result<NodeKind, ExpressionError> {
         let below_star = std::mem::replace(&mut self.below_star, true);
         let pointer = self.unary()?;
@@ -136,7 +136,7 @@ impl Parser<'_> {
         self.elements(pointer, zero)
     }
 
-    /// `base[first]` and as many elements as the number behind the `@` says that comes next.
+    /// `base[first]` and as many elements as the number after the next `@` says.
     fn elements(&mut self, base: Node, first: Node) -> Result<NodeKind, ExpressionError> {
         self.expect("@", "'@'")?;
         let at = self.at();

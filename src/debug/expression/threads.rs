@@ -42,10 +42,10 @@ fn passes(filter: &ThreadFilter, space: Space, owner: &Focus) -> bool {
     }
 }
 
-/// The lanes whose register is meant: those of the filter, those behind `@`, or both; all of the warp if only a warp or block is named.
+/// The lanes whose register is meant: those of the filter, those after `@`, or both; all of the warp if only a warp or block is named.
 fn lanes(expression: &Expression, filter: &ThreadFilter, focus: &Focus) -> Result<LaneMask, EvaluationError> {
-    let behind_at = expression.root.lanes();
-    let mask = match (filter.lanes, behind_at) {
+    let after_at = expression.root.lanes();
+    let mask = match (filter.lanes, after_at) {
         (Some(lanes), at) => lanes & at.unwrap_or(LaneMask::ALL),
         (None, Some(at)) => at,
         (None, None) if filter.warp.is_some() => LaneMask::ALL,

@@ -22,7 +22,7 @@ use crate::launch::Case;
 use crate::machine::{Instrumentation, LaneMask, NullObserver, Place, Tick};
 use crate::program::{MbarrierOp, Op, Program};
 
-/// Bytes whose value is told at most.
+/// Largest number of bytes whose value is shown.
 const VALUE_MAX: u32 = 16;
 
 /// Findings on their way to words, and the moments at which the run must stand for that.
@@ -35,7 +35,7 @@ pub(in crate::debug) struct Descriptions<'a> {
     seen: usize,
 }
 
-/// Where a side of a finding can be looked at: just behind its instruction.
+/// Where a side of a finding can be looked at: right after its instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Moment {
     launch: usize,
@@ -103,12 +103,12 @@ pub(in crate::debug) fn describe_case(
     let mut descriptions = Descriptions::new(program, case, findings, 1);
     let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Nothing });
     while descriptions.next().is_some() {
-        let ran = runner.run_next(|machine, course| {
-            while let Some((_, time)) = descriptions.next().filter(|(launch, _)| *launch == course.launch()) {
+        let ran = runner.run_next(|machine, launch| {
+            while let Some((_, time)) = descriptions.next().filter(|(index, _)| *index == launch.index()) {
                 machine.run(time.saturating_since(machine.tick()), &mut NullObserver);
                 descriptions.look(&Scene::at(machine, Focus::default()).with_buffers(&buffers).with_usage(&inferred));
             }
-            if descriptions.next().is_some() { course.run(machine, &mut NullObserver) } else { None }
+            if descriptions.next().is_some() { launch.run(machine, &mut NullObserver) } else { None }
         })?;
         if !ran {
             break;
@@ -117,7 +117,7 @@ pub(in crate::debug) fn describe_case(
     Ok(descriptions.texts())
 }
 
-/// What can be told without the run.
+/// What can be described without the run.
 fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, origins: &mut OriginTexts<'_>) -> FindingText {
     let launch = case.launches.get(finding.launch);
     let extent = launch.map_or([1; 3], |launch| launch.block);
@@ -186,7 +186,7 @@ impl Named {
     fn value(&self, scene: &Scene<'_>, side: &Side, memory: &MemoryRange) -> Option<String> {
         let touches = matches!(side.action, SideAction::Read | SideAction::Write | SideAction::Atomic);
         let op = scene.program().code[side.place.pc.index()].op;
-        // What a barrier object holds is nobody's business but the hardware's.
+        // The bits of an mbarrier object are opaque (PTX manual, mbarrier object): no value is shown.
         let is_opaque = matches!(op, Op::Mbarrier(MbarrierOp::Update { .. } | MbarrierOp::Wait { .. }));
         if is_opaque || side.copy.is_some() || !touches || memory.bytes == 0 || memory.bytes > VALUE_MAX {
             return None;

@@ -14,9 +14,9 @@ pub struct Known {
     pub(super) texts: Vec<FindingText>,
     /// For each, the time of the instruction at which it was noticed.
     pub(super) noticed: Vec<Tick>,
-    /// For each, the sides that its text tells.
+    /// For each, the sides that its text describes.
     pub(super) described: Vec<Sides>,
-    /// Which of them nobody wants to hear of.
+    /// Which of them are suppressed.
     pub suppressions: Suppressions,
 }
 

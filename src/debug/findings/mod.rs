@@ -5,7 +5,7 @@
 //! name, why it is wrong and what would fix it. Names and values are those of the moment, so [`describe`] has the run stand at each
 //! side again.
 //!
-//! [`Suppressions`] say which findings nobody wants to hear of.
+//! [`Suppressions`] say which findings are hidden.
 
 mod describe;
 mod known;

@@ -10,11 +10,11 @@ use crate::debug::timeline::{End, Ran};
 use crate::debug::view::{self, Warps};
 use crate::machine::{NullObserver, Tick};
 
-/// Ticks that checkers are behind at most before the user is asked whether to go on.
+/// Largest number of ticks that checkers lag before the user is asked whether to continue.
 const SLICE: u64 = 1 << 15;
 
 impl Session {
-    /// All that was found so far, whoever wants to hear of it: what the checkers noticed, and last what stopped the run.
+    /// All findings so far, suppressed ones included: those of the checkers, and last the one that stopped the run.
     pub fn all_findings(&self) -> Vec<FindingText> {
         let mut all = self.known.texts.clone();
         if let Some(End::Fault(fault)) = self.ended() {
@@ -35,7 +35,7 @@ impl Session {
         self.known.texts.iter().filter(|finding| !self.known.suppressions.hold(finding)).count()
     }
 
-    /// What nobody wants to hear of.
+    /// The suppressed findings.
     pub fn suppressions(&mut self) -> &mut Suppressions {
         &mut self.known.suppressions
     }
@@ -142,7 +142,7 @@ impl Session {
         }
     }
 
-    /// For each finding that was noticed, when it was, and whether somebody wants to hear of it.
+    /// For each finding that was noticed, when it was, and whether it is shown (not suppressed).
     pub(in crate::debug) fn noticed(&self) -> impl Iterator<Item = (&FindingText, Tick)> {
         let known = self.known.texts.iter().zip(self.known.noticed.iter().copied());
         known.filter(|(finding, _)| !self.known.suppressions.hold(finding))

@@ -38,7 +38,7 @@ impl Suppressions {
         self.0.iter().map(String::as_str)
     }
 
-    /// Whether nobody wants to hear of a finding.
+    /// Whether a finding is suppressed.
     pub fn hold(&self, finding: &FindingText) -> bool {
         self.iter().any(|what| names(what, finding))
     }

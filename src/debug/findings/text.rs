@@ -37,11 +37,11 @@ pub struct FindingText {
     pub chain: Vec<LinkText>,
     /// How often the same two instructions did it.
     pub count: u64,
-    /// Who waits for what, or spins where.
+    /// The waiting or spinning warps, and what each waits for.
     pub waiting: Vec<Waiting>,
-    /// How many more wait than `waiting` names.
+    /// Number of further waits that `waiting` does not name.
     pub waiting_more: usize,
-    /// Lines of the source language it can be blamed on.
+    /// Lines of the source language that `.loc` gives for it.
     pub source_lines: Vec<u32>,
     /// What of it the launch may have caused, if it is made up; else empty.
     pub made_up: String,
@@ -50,7 +50,7 @@ pub struct FindingText {
 /// One of the sides of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SideText {
-    /// The instruction, and who executed it; of an asynchronous copy, who issued it.
+    /// The instruction and the threads that executed it; of an asynchronous copy, those that issued it.
     pub site: Site,
     /// What it did; none if it was stopped before it did anything.
     pub action: Option<SideAction>,
@@ -59,7 +59,7 @@ pub struct SideText {
     /// What that is called: a copy or a wgmma.
     #[serde(skip)]
     pub flight: &'static str,
-    /// What the bytes held behind it, where that can be known.
+    /// What the bytes held after it, where that can be known.
     pub value: Option<String>,
 }
 
@@ -119,7 +119,7 @@ impl FindingText {
         self.first.iter().chain(&self.second)
     }
 
-    /// The site where it is shown first: its second side, or of a hang the first who waits.
+    /// The site where it is shown first: its second side, or of a hang the first wait.
     pub fn site(&self) -> Option<&Site> {
         let waiting = || self.waiting.first().map(|waiting| &waiting.site);
         self.second.as_ref().map(|side| &side.site).or_else(waiting)
@@ -147,10 +147,10 @@ impl FindingText {
         let sides = self.first.iter_mut().chain(&mut self.second).map(|side| &mut side.site);
         let links = self.chain.iter_mut().filter_map(|link| link.site.as_mut());
         for site in sides.chain(links) {
-            site.who = roles.warp(site.warp);
+            site.warp_name = roles.warp(site.warp);
         }
         for waiting in &mut self.waiting {
-            waiting.who = roles.warps(&waiting.warps);
+            waiting.warp_names = roles.warps(&waiting.warps);
         }
         self
     }

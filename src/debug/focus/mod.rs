@@ -130,7 +130,7 @@ impl FocusChange {
         words::change(words, extents, focus)
     }
 
-    /// The focus after the change. Whoever moves to another thread starts at its innermost frame. A lane that the new warp does not
+    /// The focus after the change. A change of thread selects its innermost frame. A lane that the new warp does not
     /// have is replaced by the warp's last one.
     pub fn apply(&self, focus: Focus, extents: &Extents) -> Focus {
         let block = self.block.unwrap_or(focus.block);

@@ -1,7 +1,7 @@
 //! Reading words about threads.
 //!
 //! `block X[,Y[,Z]]`, `cluster X[,Y[,Z]]`, `warp N`, `lane LIST`, `thread X[,Y[,Z]]` in any order, numbers with or without parentheses,
-//! as cuda-gdb takes them. A thread is told as warp and lane as well, and may not be told twice. A cluster stands for its first block.
+//! as cuda-gdb takes them. A thread may also be given as warp and lane, but not twice. A cluster stands for its first block.
 
 use super::{Extents, Focus, FocusChange, ThreadFilter};
 use crate::base::Dim3;

@@ -10,7 +10,7 @@ use crate::program::short_name;
 /// `A+0x8000`, `tile`; the address where nothing has a name.
 pub fn place(scene: &Scene<'_>, space: Space, address: u64) -> String {
     match symbol(scene, space, address) {
-        Some(symbol) => row(scene, &symbol).unwrap_or_else(|| behind(short_name(&symbol.name), symbol.offset)),
+        Some(symbol) => row(scene, &symbol).unwrap_or_else(|| name_plus(short_name(&symbol.name), symbol.offset)),
         None => format!("{address:#x}"),
     }
 }
@@ -45,7 +45,7 @@ pub fn element(scene: &Scene<'_>, space: Space, address: u64) -> Element {
             [] | [1] => short.to_string(),
             shape => format!("{short}{}", subscript(shape, symbol.offset / bytes)),
         },
-        _ => behind(short, symbol.offset),
+        _ => name_plus(short, symbol.offset),
     };
     Element { name, symbol: Some(short.to_string()), ty: typed.map(|(ty, _)| ty) }
 }
@@ -78,7 +78,7 @@ pub fn mbarrier(scene: &Scene<'_>, block: &Block, address: u32) -> String {
     name.strip_prefix("the mbarrier at ").map_or(name.clone(), str::to_string)
 }
 
-fn behind(name: &str, offset: u64) -> String {
+fn name_plus(name: &str, offset: u64) -> String {
     if offset == 0 { name.to_string() } else { format!("{name}+{offset:#x}") }
 }
 

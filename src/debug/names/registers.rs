@@ -25,7 +25,7 @@ pub fn register(function: &Function, pc: Pc, name: &str) -> Option<RegisterPlace
     Some(RegisterPlace { ty: register.ty, bank: register.bank, slot, width: register.width() })
 }
 
-/// The registers of a function called `name`, in whatever scope: one that is declared in several is several, if they are told apart.
+/// The registers of a function called `name`, in whatever scope: one that is declared in several is several, if their places differ.
 pub fn registers_called(function: &Function, name: &str) -> Vec<RegisterPlace> {
     let called = function.registers.iter().filter(|register| number_of(register, name).is_some());
     let mut places: Vec<RegisterPlace> = called.filter_map(|declared| register(function, Pc(declared.scope.start), name)).collect();

@@ -14,7 +14,7 @@ pub const RANK_SHIFT: u32 = 24;
 pub struct Symbol {
     /// The name.
     pub name: String,
-    /// Bytes, or instructions, behind its start.
+    /// Bytes, or instructions, from its start.
     pub offset: u64,
     /// The rank in its cluster of the block whose shared memory it is in, if the address says so.
     pub rank: Option<u32>,

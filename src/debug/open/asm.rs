@@ -32,7 +32,7 @@ struct Judged {
 }
 
 /// Opens the statement that `words` hold: it alone, or its template and its operands. `values` are those of operands whose expression
-/// tells none, in order.
+/// has no value in it, in order.
 ///
 /// # Errors
 /// A statement that the compiler or the assembler refuses; values that are missing or do not fit.

@@ -338,7 +338,7 @@ pub(in crate::debug) fn formals_of(
     formals
 }
 
-/// What is known of a parameter that is `param` in a launch: the launch says more than code that tells widths only.
+/// What is known of a parameter that is `param` in a launch: the launch says more than code that gives widths only.
 fn own_in(param: &Param, own: Own) -> Own {
     let says_type = |element: &Element| element.kind() != Kind::Bits;
     match (own, param.buffer(), param.scalar()) {

@@ -2,7 +2,7 @@
 //!
 //! `reverse-continue` runs every stretch with the watcher that a forward run would have and goes to the last stop that lies before the
 //! present. Stepping back notes the instructions of what is stepped and picks the one to go to. Stretches in which the stepped warp
-//! stood still are told by their snapshots and never run.
+//! stood still are recognized by their snapshots and never run.
 
 use super::cause::{Caught, Cause, is_done};
 use super::judge::Judged;
@@ -178,7 +178,7 @@ impl Session {
         self.timeline.snapshot_times().rev().find(|time| *time < end)
     }
 
-    /// Whether nothing that is stepped ran in a stretch, as far as its snapshots tell.
+    /// Whether nothing that is stepped ran in a stretch, as far as its snapshots show.
     fn stood_still(&self, begin: Tick, end: Tick) -> bool {
         let Stepped { block: Some(block), warp: Some(warp), .. } = self.stepped() else { return false };
         self.timeline.compare(begin, end, |earlier, later| earlier.is_warp_unchanged(later, block, warp)).unwrap_or(false)
@@ -225,7 +225,7 @@ impl Session {
         }
     }
 
-    /// The last stop before `now` and behind `bound`. The focus stays; where the session stands in time is left open.
+    /// The last stop before `now` and after `bound`. The focus stays; where the session stands in time is left open.
     fn stop_between(
         &mut self,
         bound: Option<Tick>,

@@ -54,7 +54,7 @@ impl Cause {
                 Reason::Watchpoint { watched_access, text }
             }
             Self::Caught(Caught { number, event, threads: Threads { block, warp, lanes }, described }) => {
-                Reason::Caught { number, event, block, warp, who: scene.roles.warp(warp), lanes, described }
+                Reason::Caught { number, event, block, warp, warp_name: scene.roles.warp(warp), lanes, described }
             }
             Self::Other(reason) => reason,
         }

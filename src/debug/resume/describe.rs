@@ -75,7 +75,7 @@ fn missing(barrier: &Mbarrier) -> String {
     }
 }
 
-/// The phase that somebody who asks for a parity means, now.
+/// The phase that a test for a parity means, now.
 fn which_phase(barrier: &Mbarrier, parity: u32) -> String {
     match (barrier.parity() == parity, barrier.phase.checked_sub(1)) {
         (true, _) => format!(" (phase {} continues)", barrier.phase),

@@ -7,8 +7,8 @@ use crate::program::{Address, AtomicOp, Inst, MemoryOp, Op, Pc, Program};
 /// A warp of the grid: block index, and number in the block.
 pub type WarpPlace = ([u32; 3], u32);
 
-/// Times that a warp must come to the same flag, with no other in between, to be taken to wait for it.
-const PATIENCE: u32 = 3;
+/// Number of reads of one flag in a row, with no other flag in between, after which a warp counts as waiting for it.
+const READS_BEFORE_WAIT: u32 = 3;
 
 /// The flag a warp came to last, and how often in a row.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,12 +28,12 @@ impl Spin {
         }
         self.count = if self.at == Some((warp, pc)) { self.count + 1 } else { 1 };
         (self.at, self.time) = (Some((warp, pc)), time);
-        self.count > PATIENCE
+        self.count > READS_BEFORE_WAIT
     }
 
     /// Others have run: the flag may be read once before they run again.
     pub(super) fn gave_way(&mut self) {
-        self.count = PATIENCE - 1;
+        self.count = READS_BEFORE_WAIT - 1;
     }
 }
 

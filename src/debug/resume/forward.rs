@@ -51,12 +51,12 @@ impl Session {
                 let origin = self.origin()?;
                 let (lines, program) = (lines_from(self.program(), origin.pc, self.settings.step_by), Arc::clone(self.program()));
                 let here = lines(&program, origin.pc);
-                let behind = move |issue: &Issue| {
+                let after_line = move |issue: &Issue| {
                     let line = lines(&program, issue.place.pc);
                     issue.depth < origin.depth
                         || issue.depth == origin.depth && issue.place.pc > origin.pc && line.is_some() && line != here
                 };
-                Ok(self.step_before(behind, interrupt))
+                Ok(self.step_before(after_line, interrupt))
             }
             Goal::Advance { pcs, this_frame } => {
                 let depth = self.origin()?.depth;
@@ -263,7 +263,7 @@ impl Session {
         ran
     }
 
-    /// A watcher for everything the user wants to be told, and for a step.
+    /// A watcher for all breakpoints, watchpoints and catchpoints, and for a step.
     pub(super) fn watcher(&self, step: Option<StepWatch>) -> Watcher {
         let mut watcher = Watcher::new(self.time());
         self.watch_breakpoints(&mut watcher);

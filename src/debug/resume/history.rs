@@ -1,7 +1,7 @@
-//! Who wrote to a place, and when: `last`, `first` and `history`.
+//! The writes to a place, with their threads and times: `last`, `first` and `history`.
 //!
 //! The run is looked through stretch by stretch with an observer that notes every write to the place. Stretches between whose
-//! snapshots the place was not touched are told by what they share and never run, so even a write at the start of a long run is
+//! snapshots the place was not touched are recognized by what they share and never run, so even a write at the start of a long run is
 //! found at once.
 
 use super::SLICE;

@@ -35,7 +35,7 @@ enum Verdict {
 }
 
 impl Session {
-    /// Tells a watcher about all breakpoints that are looked at.
+    /// Registers all enabled breakpoints with a watcher.
     pub(super) fn watch_breakpoints(&self, watcher: &mut Watcher) {
         let count = self.program().code.len();
         for breakpoint in self.breakpoints.iter().filter(|breakpoint| breakpoint.enabled) {
@@ -203,7 +203,7 @@ impl Session {
         false
     }
 
-    /// A touch as it is told: of a register of several lanes, the values of the lowest that changed; of a compare-and-swap, the lanes
+    /// A touch as it is reported: of a register of several lanes, the values of the lowest that changed; of a compare-and-swap, the lanes
     /// that have swapped.
     pub(super) fn watched_access(&self, watched: &Watched, touching: WatchedTouch, old: Vec<u8>, new: Vec<u8>) -> WatchedAccess {
         let WatchedTouch { place, kind, copy, .. } = touching;

@@ -1,9 +1,9 @@
-//! Who runs while one warp is stepped.
+//! Which warps run while one warp is stepped (gdb's scheduler-locking).
 //!
 //! Only the stepped warp does, as long as it can: whenever another is about to run, the turn goes back to it. While it waits at a
 //! barrier the others run as the scheduler lets them, until it wakes. When it reads the same flag again and again, one other warp after
 //! the other gets a turn, until the flag changes. Each turn given is an [`Input`] of the run, so that the past stays what it was; in the
-//! recorded past nobody is held.
+//! recorded past no warp is held.
 
 use super::flags::{WarpPlace, flag_address};
 use super::watched::Watched;
@@ -18,9 +18,9 @@ use crate::isa::{ScalarType, Space};
 use crate::machine::{GroupState, Issue, Tick};
 use crate::program::{Base, Src, SrcKind, map};
 
-/// Who is stepped, and why others ran.
+/// The stepped warp, and why others ran.
 pub struct SchedulerLock {
-    /// The stepped warp; none if everybody runs as the scheduler says.
+    /// The stepped warp; none if all warps run as the scheduler says.
     pub own: Option<WarpPlace>,
     /// What it needed the others for, as far as is known.
     pub need: Need,
@@ -61,7 +61,7 @@ impl Session {
         }
     }
 
-    /// The warp that can run and comes behind the one that helped last.
+    /// The next warp that can run, after the one that helped last.
     fn next_other(&self, own: Option<WarpPlace>) -> Option<WarpPlace> {
         let warps = self.machine().resident_blocks().flat_map(|block| {
             let ready = block.warps.iter().zip(0..).filter(|(warp, _)| warp.can_run());

@@ -6,7 +6,7 @@ use crate::machine::{FrameBase, LaneMask, Machine, Warp};
 use crate::program::{AtomicOp, Op, Program, Src, SrcKind};
 
 /// The lanes whose compare-and-swap found what they compare with: those that were given back that value, on the machine as it stands
-/// behind the instruction. None of another instruction, where the result is not kept or has taken the place of what is compared with,
+/// after the instruction. None of another instruction, where the result is not kept or has taken the place of what is compared with,
 /// and where none has won.
 pub fn winners(machine: &Machine, touching: &WatchedTouch) -> Option<LaneMask> {
     let program = machine.program();

@@ -51,7 +51,7 @@ impl Watched {
         matches!(self.target, Target::Memory(_))
     }
 
-    /// Looks at what it holds as a launch begins: its buffers are filled by nobody's write.
+    /// Reads what it holds as a launch begins: no write fills its buffers.
     pub fn look_again(&mut self, machine: &Machine) {
         self.bytes = bytes_of(&self.target, machine);
     }

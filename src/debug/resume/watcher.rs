@@ -1,4 +1,4 @@
-//! The observer of a run that somebody wants stopped: it notes what may be a stop and asks for a pause there; the session judges it
+//! The observer of a run with possible stops: it notes what may be a stop and asks for a pause there; the session judges it
 //! while the machine stands still.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::program::Pc;
 /// Something that may be a stop.
 #[derive(Clone, Copy, Debug)]
 pub enum Hit {
-    /// Lanes are about to execute an instruction that somebody waits for.
+    /// Lanes are about to execute an instruction with a breakpoint or of a step.
     Code(Issue),
     /// The watched place of this index was touched.
     Touched(usize, WatchedTouch),
@@ -26,7 +26,7 @@ pub enum Hit {
     Merged(Place, LaneMask),
     /// Something was done to a barrier object.
     Mbarrier(MbarrierEvent),
-    /// A copy was issued or has ended: its number, and who issued it.
+    /// A copy was issued or has ended: its number, and the thread that issued it.
     Copy(CopyHit),
     /// The step is done by this instruction, or before it.
     Step(Issue),
@@ -127,7 +127,7 @@ pub struct Watcher {
     pub held_for: Option<WarpPlace>,
     /// The warp whose waking ends a wait.
     pub waits_for: Option<WarpPlace>,
-    /// For each instruction, whether it reads a flag; none if nobody asks.
+    /// For each instruction, whether it reads a flag; none if that is not needed.
     pub flag_reads: Option<Arc<Vec<bool>>>,
     /// The flag that the stepped warp came to last.
     pub spin: Spin,
@@ -182,7 +182,7 @@ impl Watcher {
     }
 
     /// Whether a warp that is not stepped passes breakpoint `number`: it comes to the line that the step leaves, where the stepped one
-    /// was told of already.
+    /// was reported already.
     pub fn passes(&self, number: u32, place: &Place) -> bool {
         let other = |step: &StepWatch| step.part.warp.is_some_and(|warp| (step.part.block, warp) != (Some(place.block), place.warp));
         self.leaves.contains(&number) && self.step.as_ref().is_some_and(other)
@@ -266,7 +266,7 @@ impl Watcher {
                 ));
             }
         }
-        // It stops behind the instruction all the same, when that is told.
+        // The watchpoint stops after the instruction all the same, when the event of the write comes.
         false
     }
 

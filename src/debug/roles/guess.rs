@@ -1,4 +1,4 @@
-//! What warps are for, told by the branch at which they part.
+//! What warps are for, derived from the branch at which they part.
 //!
 //! The launch is run again from its start and every branch of the focused block is noted: which way each warp went when it first came
 //! there. Of the branches at which warps went different ways, the one counts whose ways stay apart for most of the code. What a way is

@@ -14,7 +14,7 @@ use crate::base::ranges;
 
 pub use guess::{RoleGuess, RoleWay};
 
-/// Words that mean something else behind `role`.
+/// Words that mean something else after `role`.
 const TAKEN: [&str; 2] = ["auto", "clear"];
 
 /// The roles of a session, by warp.

@@ -27,7 +27,7 @@ pub(in crate::debug) struct RejectedLaunch {
 }
 
 impl<'a> Job<'a> {
-    /// Who is blamed for what goes wrong in launch `index`; none if the case has no such launch.
+    /// The context of faults in launch `index`; none if the case has no such launch.
     pub fn fault_context(&self, index: usize) -> Option<FaultContext<'a>> {
         Some(FaultContext { program: self.program, launch: self.case.launches.get(index)?, index })
     }

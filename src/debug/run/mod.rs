@@ -42,10 +42,10 @@ pub fn run_case_until(program: &Arc<Program>, case: &Case, options: &RunOptions,
     runner.interrupt = interrupt;
     let mut found = Vec::new();
     if options.checks == Checks::NONE {
-        while runner.run_next(|machine, course| course.run(machine, &mut NullObserver))? {}
+        while runner.run_next(|machine, launch| launch.run(machine, &mut NullObserver))? {}
     } else {
         let mut checkers = Checkers::new(program, options.checks);
-        while runner.run_next(|machine, course| course.run_checked(machine, &mut checkers))? {}
+        while runner.run_next(|machine, launch| launch.run_checked(machine, &mut checkers))? {}
         found = describe_case(program, case, options, checkers.findings().list())?;
     }
     let mut run = runner.run;

@@ -55,7 +55,7 @@ pub struct LaunchRun {
     pub thread_instructions: u64,
 }
 
-/// A case in the course of being run.
+/// A case that is being run.
 pub(in crate::debug) struct Runner<'a> {
     job: Job<'a>,
     /// Where the last launch ended.
@@ -80,7 +80,7 @@ impl<'a> Runner<'a> {
 
     /// Runs the next launch as `run` says, which answers what stopped it; false if there is none, or a fault or the user has stopped the
     /// case.
-    pub fn run_next(&mut self, run: impl FnOnce(&mut Machine, &Course<'_>) -> Option<Fault>) -> Result<bool, RunError> {
+    pub fn run_next(&mut self, run: impl FnOnce(&mut Machine, &RunningLaunch<'_>) -> Option<Fault>) -> Result<bool, RunError> {
         let (Some(fault_context), None) = (self.job.fault_context(self.run.launches.len()), &self.run.fault) else { return Ok(false) };
         if self.run.interrupted {
             return Ok(false);
@@ -91,14 +91,14 @@ impl<'a> Runner<'a> {
         self.run.launches.push(LaunchRun { kernel: fault_context.kernel_name(), grid, block, ticks: 0, thread_instructions: 0 });
         match prepared {
             Ok(mut machine) => {
-                let course = Course {
+                let launch = RunningLaunch {
                     fault_context: &fault_context,
                     options: self.job.options,
                     interrupt: self.interrupt,
                     interrupted: Cell::new(false),
                 };
-                self.run.fault = run(&mut machine, &course);
-                self.run.interrupted = course.interrupted.get();
+                self.run.fault = run(&mut machine, &launch);
+                self.run.interrupted = launch.interrupted.get();
                 self.finish(machine);
             }
             Err(refused) => (self.run.device, self.run.fault) = (Some(refused.device), Some(*refused.fault)),
@@ -117,17 +117,17 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// A launch on its way to its end.
-pub(in crate::debug) struct Course<'a> {
+/// A launch that has begun and not ended.
+pub(in crate::debug) struct RunningLaunch<'a> {
     fault_context: &'a FaultContext<'a>,
     options: &'a RunOptions,
     interrupt: Interrupt,
     interrupted: Cell<bool>,
 }
 
-impl Course<'_> {
+impl RunningLaunch<'_> {
     /// Which launch of the case.
-    pub fn launch(&self) -> usize {
+    pub fn index(&self) -> usize {
         self.fault_context.index
     }
 
@@ -157,9 +157,9 @@ impl Course<'_> {
 
     /// The same, watched by `checkers`.
     pub fn run_checked(&self, machine: &mut Machine, checkers: &mut Checkers) -> Option<Fault> {
-        checkers.begin(self.launch(), &machine.launch_start());
+        checkers.begin(self.index(), &machine.launch_start());
         let fault = self.run(machine, checkers);
-        // For the checkers an interrupted launch is cut off as by a trap: what would have come to an end later is not blamed.
+        // For the checkers an interrupted launch is cut off as by a trap: what would have completed later is not reported.
         let cut = self.interrupted.get().then_some(TRAP);
         checkers.end(&machine.launch_end(), fault.as_ref().map(|fault| fault.id).or(cut));
         fault

@@ -60,7 +60,7 @@ pub struct Saved {
     /// Marked times.
     #[serde(default, skip_serializing_if = "Marks::is_empty")]
     pub marks: Marks,
-    /// What is shown at every stop, as it was typed behind `display`.
+    /// What is shown at every stop, as it was typed after `display`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub displays: Vec<String>,
     /// What warps are called.
@@ -72,7 +72,7 @@ pub struct Saved {
     /// Settings by name, as they would be typed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
-    /// Findings that nobody wants to hear of.
+    /// Suppressed findings.
     #[serde(default, skip_serializing_if = "Suppressions::is_empty")]
     pub suppressed: Suppressions,
     /// What the user did to the run, in order of time.
@@ -278,7 +278,7 @@ impl Saved {
     }
 
     /// What the launches of `case` are given that they were not when the session was saved, a line each; nothing of a file that an earlier
-    /// version wrote, which does not tell.
+    /// version wrote: such a file does not hold them.
     pub fn differences(&self, program: &Program, case: &Case) -> Vec<String> {
         if self.given.is_empty() { Vec::new() } else { data::differences(&self.given, &data::inputs_of(program, case)) }
     }

@@ -1,7 +1,7 @@
 //! The checkers of a recorded run, and how far they have looked.
 //!
 //! Their state is too large to be kept with every snapshot: there is one, and it belongs to the furthest place of the run that they have
-//! seen. Whoever runs on from there runs watched by them; below, what they found is known. What changes the run below that place makes
+//! seen. A run from there on is seen by them; before it, their findings are known. What changes the run before that place makes
 //! them begin anew.
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct CheckerCursor {
     seen: Position,
     /// The launch that they are in was announced to them.
     begun: bool,
-    /// The run has ended before their eyes.
+    /// The checkers saw the end of the run.
     ended: bool,
     /// When each finding was noticed.
     noticed: Vec<Tick>,
@@ -92,7 +92,7 @@ impl CheckerCursor {
     }
 }
 
-/// Who watches a run: an observer, and the checkers if they see the same.
+/// The observers of a run: one of the caller, and the checkers if they see the same.
 pub struct ObserverChain<'a> {
     observer: &'a mut dyn Observer,
     checker_cursor: Option<&'a mut CheckerCursor>,
@@ -117,7 +117,7 @@ impl<'a> ObserverChain<'a> {
         Self { now, pauses, checker_cursor: Some(checker_cursor), ..Self::of(observer) }
     }
 
-    /// Does what the user does to the run, which only the checkers need to be told: the user knows. False if it changes nothing.
+    /// Applies an input of the user; only the checkers receive its events. False if it changes nothing.
     pub fn apply(&mut self, input: &Input, machine: &mut Machine) -> bool {
         match &mut self.checker_cursor {
             Some(checker_cursor) => input.apply(machine, &mut ObserverChain::with(&mut NullObserver, checker_cursor, self.now, false)),

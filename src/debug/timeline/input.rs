@@ -24,7 +24,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// Changes the machine, before the eyes of `observer`. False if nothing changes.
+    /// Changes the machine; `observer` receives the events. False if nothing changes.
     pub fn apply(&self, machine: &mut Machine, observer: &mut dyn Observer) -> bool {
         match self {
             Input::Turn { block, warp } => machine.give_turn(*block, *warp),

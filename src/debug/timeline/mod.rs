@@ -181,7 +181,7 @@ impl Timeline {
         ran
     }
 
-    /// The same before the eyes of the checkers as well: to `until` at most, or to where they have looked to if that lies ahead. With
+    /// The same, seen by the checkers as well: to `until` at most, or to where they have looked to if that lies ahead. With
     /// `pauses`, to where one of them finds something.
     pub fn run_checked(&mut self, until: Tick, observer: &mut dyn Observer, pauses: bool) -> Ran {
         let Some(mut checker_cursor) = self.checker_cursor.take() else { return self.run(until, observer) };
@@ -361,10 +361,10 @@ impl Timeline {
         let mut machine = self.now.machine.clone();
         let watching =
             self.checker_cursor.as_mut().filter(|checker_cursor| checker_cursor.seen() == position && !checker_cursor.has_ended());
-        let mut nobody = NullObserver;
+        let mut null = NullObserver;
         let mut observers = match watching {
-            Some(checker_cursor) => ObserverChain::with(&mut nobody, checker_cursor, now, false),
-            None => ObserverChain::of(&mut nobody),
+            Some(checker_cursor) => ObserverChain::with(&mut null, checker_cursor, now, false),
+            None => ObserverChain::of(&mut null),
         };
         if !observers.apply(&input, &mut machine) {
             return false;
@@ -394,7 +394,7 @@ impl Timeline {
         (from.launch == to.launch).then(|| compare(&from.machine, &to.machine))
     }
 
-    /// Settles, applies the inputs of the present time, and keeps a snapshot if one is due. True if the audience asks for a pause.
+    /// Canonicalizes, applies present inputs, and keeps a snapshot if one is due. True if an observer asks for a pause.
     fn arrive(&mut self, observers: &mut ObserverChain<'_>) -> bool {
         let now = self.time();
         let paused = self.now.machine.canonicalize(observers);

@@ -84,7 +84,7 @@ impl Scalar {
 }
 
 impl Scalar {
-    /// The value in digits where its type is told already: a pointer without its type.
+    /// The value in digits where its type is shown already: a pointer without its type.
     pub(super) fn bare_text(&self, scene: &Scene<'_>, format: Option<Format>) -> String {
         match (self.ty, format) {
             (Type::Pointer(space, _), None) => address(scene, space, self.bits as u64),

@@ -26,8 +26,8 @@ pub use writer::Writer;
 use judge::judge_findings;
 use writer::last_writers;
 
-/// Wrong elements of a buffer that are told one by one; the rest are counted.
-const MISMATCHES_TOLD: usize = 3;
+/// Largest number of wrong elements of a buffer that are listed; the rest are counted.
+const MISMATCHES_LISTED: usize = 3;
 
 /// Warp-instructions that a launch gets which may spin for ever.
 const SPIN_LIMIT: u64 = 1 << 20;
@@ -57,7 +57,7 @@ pub enum Failure {
         value: String,
         /// The value it must have, or be close to.
         expected: String,
-        /// Who wrote it last.
+        /// The thread and instruction that wrote it last.
         #[serde(rename = "last_written_by")]
         writer: Option<Writer>,
     },
@@ -104,7 +104,7 @@ pub enum Failure {
     },
 }
 
-/// How what a run left behind compares with what the launch file expects of it.
+/// How the memory at the end of a run compares with what the launch file expects of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// The launch file expects no values and no text.
@@ -235,7 +235,7 @@ fn compare_buffer(device: &Device, address: u64, buffer: &PlannedBuffer, exact: 
     let Some(expect) = &buffer.expect else { return Ok((Vec::new(), 0)) };
     let read = |offset: u64, out: &mut [u8]| device.read(address + offset, out).map_err(RunError::from);
     let tolerance = if exact { Tolerance::Bits } else { expect.tolerance };
-    let comparison = expect.compare(buffer.element, tolerance, buffer.bytes, MISMATCHES_TOLD, read)?;
+    let comparison = expect.compare(buffer.element, tolerance, buffer.bytes, MISMATCHES_LISTED, read)?;
     Ok((comparison.first, comparison.wrong))
 }
 

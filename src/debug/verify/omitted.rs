@@ -44,7 +44,7 @@ impl FindingBudget {
         &self.omitted
     }
 
-    /// Keeps of `list` what is no finding and the findings that there is room for. The last finding, which tells how a run ended, is
+    /// Keeps of `list` what is no finding and the findings that there is room for. The last finding, which says how a run ended, is
     /// kept before the others.
     fn limit<T>(&mut self, list: &mut Vec<T>, id_of: impl Fn(&T) -> Option<FindingId>) {
         let count = list.iter().filter(|entry| id_of(entry).is_some()).count();

@@ -1,4 +1,4 @@
-//! Who wrote an element last: the case is run again, exactly as before, with an eye on a few addresses.
+//! The last write to an element: the case is run again, exactly as before, with write watchpoints on the given ranges.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub(in crate::debug) fn last_writers(
 ) -> Result<Vec<Option<Writer>>, RunError> {
     let mut watch = Watch { ranges, launch: 0, last: vec![None; ranges.len()] };
     let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Nothing });
-    while runner.run_next(|machine, course| course.run(machine, &mut watch))? {
+    while runner.run_next(|machine, launch| launch.run(machine, &mut watch))? {
         watch.launch += 1;
     }
     let writer = |(launch, last_write): (usize, LastWrite)| {

@@ -104,7 +104,7 @@ pub enum CopySide {
 pub enum FlightBytes {
     /// None: an arrival.
     None,
-    /// Of each lane of so many.
+    /// The same for each lane.
     PerLane {
         /// Lanes.
         lanes: u32,
@@ -259,7 +259,7 @@ fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> FlightEnd {
     match copy.ends {
         CopyCompletion::Mbarrier { owner, address, .. } => FlightEnd::Mbarrier { name: name_at(scene, owner, address), arrival: None },
         CopyCompletion::Group { bulk, number } => {
-            if let Some((arrival, name)) = arrival_behind(scene, copy) {
+            if let Some((arrival, name)) = arrival_after(scene, copy) {
                 return FlightEnd::Mbarrier { name, arrival: Some(arrival) };
             }
             let warp = warp_of(scene, copy);
@@ -270,7 +270,7 @@ fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> FlightEnd {
 }
 
 /// The arrival in flight that waits for a `cp.async`: its number, and the mbarrier that it arrives at.
-fn arrival_behind(scene: &Scene<'_>, copy: &AsyncCopy) -> Option<(u64, String)> {
+fn arrival_after(scene: &Scene<'_>, copy: &AsyncCopy) -> Option<(u64, String)> {
     let mut later = scene.machine.in_flight().copies_of(copy.by.number, copy.issued.warp).filter(|other| other.id > copy.id);
     let arrival = later.find(|other| matches!(other.work, CopyKind::Arrival) && other.lanes.meets(copy.lanes))?;
     match (&copy.work, arrival.ends) {

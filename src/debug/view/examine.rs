@@ -113,7 +113,7 @@ impl Default for Examine {
 }
 
 impl Examine {
-    /// Reads what stands behind `x/`: a count, then letters in any order, each taking the place of what `self` has.
+    /// Reads what follows `x/`: a count, then letters in any order, each taking the place of what `self` has.
     ///
     /// # Errors
     /// A letter that means nothing, or a count that is too large.

@@ -67,7 +67,7 @@ pub enum FragmentError {
 }
 
 impl NamedFragment {
-    /// Reads `mma.m16n8k16.a.f16`; `.row` or `.col` behind it is heeded where it matters.
+    /// Reads `mma.m16n8k16.a.f16`; `.row` or `.col` after it counts where it matters.
     ///
     /// # Errors
     /// There is no such fragment.

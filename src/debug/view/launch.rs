@@ -137,7 +137,7 @@ pub struct ParamRow {
 /// What a parameter of a kernel was given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum ParamValue {
-    /// An array of so many bytes.
+    /// An array of this many bytes.
     Array(u32),
     /// A value.
     Scalar {

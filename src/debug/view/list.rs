@@ -1,4 +1,4 @@
-//! `list`: lines of the PTX text, with who stands there and what stops there.
+//! `list`: lines of the PTX text, with the threads that stand there and what stops there.
 
 use super::contracted::partners;
 use super::location::lane_locations;

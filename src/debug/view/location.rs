@@ -46,7 +46,7 @@ pub enum State {
     Warpgroup,
     /// They wait for other lanes of the warp.
     Lanes(LaneMask),
-    /// They stand where the sides of a branch meet and wait for these lanes of other sides; for 0, of many warps, for whom is not said.
+    /// They stand where the sides of a branch meet and wait for these lanes of other sides; 0 over many warps.
     AtReconvergence(LaneMask),
     /// They are on a side of a branch that runs when these lanes have run the sides before it; 0 as before.
     AwaitsTurn(LaneMask),

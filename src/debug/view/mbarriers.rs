@@ -1,4 +1,4 @@
-//! `info mbarriers`: the barrier objects of a block, how far their phases are, and who waits for them.
+//! `info mbarriers`: the barrier objects of a block, how far their phases are, and the threads that wait for them.
 //!
 //! Which parity lanes wait for is no part of their state: it is an operand of the instruction that they wait at, and is read from their
 //! registers.
@@ -43,7 +43,7 @@ pub struct MbarrierView {
     pub made_by: Actor,
     /// What happened in this phase.
     pub actions: Vec<MbarrierAction>,
-    /// Deeds of this phase before those.
+    /// Number of earlier actions of this phase.
     pub forgotten: u64,
     /// Copies in flight that will complete on it, by number.
     pub copies: Vec<u64>,
@@ -79,7 +79,7 @@ pub struct TransactionBytes {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MbarrierWaiter {
     /// The threads.
-    pub who: ThreadSet,
+    pub threads: ThreadSet,
     /// The parity waited for; none where lanes differ.
     pub parity: Option<u32>,
     /// The instruction at which they wait.
@@ -99,7 +99,7 @@ pub struct MbarrierAction {
     pub copy: Option<u64>,
 }
 
-/// The barrier objects of the focused block, and those of other blocks of its cluster that somebody has.
+/// The barrier objects of the focused block, and those of other blocks of its cluster that exist.
 ///
 /// # Errors
 /// The block is not on the machine.
@@ -215,7 +215,7 @@ struct WaiterGroup {
     lanes: Vec<LaneMask>,
 }
 
-/// Who waits for the barrier object at `address` of a block.
+/// The threads that wait for the barrier object at `address` of a block.
 fn waiters(scene: &Scene<'_>, block: &Block, address: u32) -> Vec<MbarrierWaiter> {
     let mut waiting: Vec<WaiterGroup> = Vec::new();
     for (number, warp) in block.warps.iter().enumerate() {
@@ -230,7 +230,7 @@ fn waiters(scene: &Scene<'_>, block: &Block, address: u32) -> Vec<MbarrierWaiter
         }
     }
     let row = |waiters: WaiterGroup| MbarrierWaiter {
-        who: ThreadSet::new(scene, waiters.lanes.into_iter()),
+        threads: ThreadSet::new(scene, waiters.lanes.into_iter()),
         parity: waiters.parity,
         at: CodePlace::new(scene.program(), waiters.pc),
     };
@@ -242,7 +242,7 @@ fn parity_awaited(scene: &Scene<'_>, warp: &Warp, group: &LaneGroup) -> Option<u
     let inst = scene.program().code.get(group.pc.index())?;
     let Op::Mbarrier(MbarrierOp::Wait { parity: by_parity, a, .. }) = inst.op else { return None };
     let words: PerLane<u64> = scene.machine.operand_of(warp, group, a, !by_parity);
-    // A state is told by its highest bit, a parity by its lowest.
+    // A state is given by its highest bit, a parity by its lowest.
     let parity = |lane: usize| if by_parity { words[lane] & 1 } else { words[lane] >> 63 };
     let mut parities = group.mask.iter().map(parity);
     let first = parities.next()?;

@@ -89,7 +89,7 @@ pub fn grouped(number: impl Into<u64>) -> String {
     digits.char_indices().map(|(index, digit)| format!("{}{digit}", comma(index))).collect()
 }
 
-/// What `printf` wrote, as whole lines, and how many bytes came behind that and were not kept.
+/// What `printf` wrote, as whole lines, and how many bytes came after that and were not kept.
 pub fn printed(mut bytes: Vec<u8>, lost: u64) -> Vec<u8> {
     if bytes.last().is_some_and(|last| *last != b'\n') {
         bytes.push(b'\n');

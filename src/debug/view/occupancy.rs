@@ -1,4 +1,4 @@
-//! Who stands on the lines of a file that are in sight, and what stops there.
+//! The threads on the visible lines of a file, and what stops there.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::debug::scene::Scene;
 use crate::machine::{Coverage, LaneMask};
 use crate::program::{ContractionKind, Pc, Program};
 
-/// Who stands on a line.
+/// The threads on a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineOccupancy {
     /// Whether it has instructions.
@@ -81,7 +81,7 @@ pub fn original_line(scene: &Scene<'_>) -> Option<(u32, String, u32)> {
     Some((line.file, name.clone(), line.line))
 }
 
-/// Who stands on the lines `lines` of a text, and if `counted` how many have; an entry for each.
+/// The threads on the lines `lines` of a text, and if `counted` how many have been there; an entry for each.
 pub fn occupancies(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, lines: Range<u32>, counted: bool) -> Vec<LineOccupancy> {
     let mut occupancies = vec![LineOccupancy::default(); lines.len()];
     let program = scene.program();

@@ -1,4 +1,4 @@
-//! The warps of a block and the blocks of the grid at a glance: who runs, who waits, who is gone.
+//! The warps of a block and the blocks of the grid at a glance: which run, wait, or have exited.
 
 use std::ops::Range;
 

@@ -52,12 +52,12 @@ pub fn accumulator_in_flight(scene: &Scene<'_>, target: &RegisterTarget) -> Opti
         writers.extend(warp.wgmmas.unwaited().filter(writes));
     }
     let place = |wgmma: &Wgmma| place(scene.program(), wgmma.issued.pc);
-    let (who, verb) = match writers.as_slice() {
+    let (writer, verb) = match writers.as_slice() {
         [] => return None,
         [only] => (format!("wgmma #{} ({})", only.id, place(only)), "writes"),
         [first, .., last] => (format!("{} wgmmas, #{} ({}) to #{},", writers.len(), first.id, place(first), last.id), "write"),
     };
-    Some(format!("in flight: {who} {verb} this; poison until a wgmma.wait_group waits for it"))
+    Some(format!("in flight: {writer} {verb} this; poison until a wgmma.wait_group waits for it"))
 }
 
 /// The first and the last of registers in its frame.

@@ -64,7 +64,7 @@ fn arrives_at(program: &Program, kernel: FuncId) -> String {
     if places.is_empty() { String::new() } else { format!("; the kernel arrives at mbarriers in {}", places.join(", ")) }
 }
 
-/// What is missing of bytes, who expects them and what came.
+/// What is missing of bytes: the expecting threads, and what came.
 fn bytes(program: &Program, barrier: &Mbarrier) -> Option<String> {
     if barrier.bytes == 0 {
         return None;

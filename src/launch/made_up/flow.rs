@@ -106,7 +106,7 @@ impl<'a> Flow<'a> {
             facts,
         };
         flow.collect();
-        flow.settle();
+        flow.propagate();
         flow
     }
 
@@ -412,7 +412,7 @@ impl<'a> Flow<'a> {
 
     /// Carries facts along the edges until nothing changes. Formats travel against the code's order as well, and of several the one that
     /// comes first stays: sweeps over the edges go up and down.
-    fn settle(&mut self) {
+    fn propagate(&mut self) {
         let ends = self.edges.iter().zip(0..).flat_map(|(edge, index)| [(edge.from, index), (edge.to, index)]);
         let count = self.facts.len().max(self.edges.len());
         let touching = Edges::new(count, &ends.collect::<Vec<_>>());

@@ -172,13 +172,13 @@ impl Traits {
         if y || z {
             let threads = most.unwrap_or(THREADS_WITH_DIMENSIONS).min(THREADS_WITH_DIMENSIONS.max(most.unwrap_or(0)));
             let (read, block) = if z { ("%tid.z", cuboid(threads)) } else { ("%tid.y", rectangle(threads)) };
-            let allowed = if most.is_some() { ", and .maxntid allows so many threads" } else { "" };
+            let allowed = if most.is_some() { ", and .maxntid allows that many threads" } else { "" };
             return (block, format!("the code reads {read}{allowed}"), false);
         }
         let (threads, why) = match most {
-            Some(most) => (most, ".maxntid allows so many"),
+            Some(most) => (most, ".maxntid allows that many"),
             None if self.wgmma => (THREADS_WITH_WGMMA, "wgmma takes a warpgroup"),
-            None if self.wide_tiles => (THREADS_WITH_TILES, "tiles of several warps have up to so many"),
+            None if self.wide_tiles => (THREADS_WITH_TILES, "tiles of several warps have up to that many"),
             None if self.matrices >= MANY_MATRICES => (THREADS_WITH_MATRICES, "the code is full of matrix instructions"),
             None if self.barriers => (THREADS_WITH_BARRIERS, "warps meet at barriers"),
             None => (THREADS_DEFAULT, "one warp, as nothing asks for more"),
@@ -262,7 +262,7 @@ impl Traits {
         }
     }
 
-    /// Two blocks in x and in y if the code tells them apart there, in z if it does so there alone; or one cluster.
+    /// Two blocks in x and in y if the code distinguishes them there, in z if it does so there alone; or one cluster.
     pub fn grid(&self, cluster: [u32; 3]) -> [u32; 3] {
         let blocks = |reads: bool, cluster: u32| if reads && cluster == 1 { 2 } else { cluster };
         let [x, y, z] = self.block_dimensions;
@@ -275,14 +275,14 @@ impl Traits {
     }
 }
 
-/// Whether an instruction is of cooperative groups, as far as its line tells.
+/// Whether an instruction is of cooperative groups, as far as its line says.
 fn is_in_library(program: &Program, pc: u32) -> bool {
     let line = program.source_lines.get(pc as usize).copied().flatten();
     let file = line.and_then(|line| program.source_files.iter().find(|file| file.0 == line.file));
     file.is_some_and(|file| file.1.contains("cooperative_groups"))
 }
 
-/// What a register holds that tells something of the shape of a block.
+/// What a register holds that says something of the shape of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Index {
     ThreadY,

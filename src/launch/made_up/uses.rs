@@ -18,7 +18,7 @@ pub struct PointerUse {
     pub reads: bool,
     pub writes: bool,
     pub atomics: bool,
-    /// The type of an element, as far as the accesses tell it.
+    /// The type of an element, as far as the accesses show it.
     pub element: Option<ScalarType>,
     /// An instruction whose address is made from what the memory holds.
     pub indexes: Option<Pc>,
@@ -66,7 +66,7 @@ pub struct Uses {
     pub tile: Option<ScalarType>,
     /// Coordinates of the tensor copies, at most.
     pub tensor_rank: usize,
-    /// Bytes that barrier objects are told to expect, at most.
+    /// Largest number of bytes that an expect-tx names.
     pub expected_bytes: u32,
 }
 

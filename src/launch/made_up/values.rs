@@ -263,7 +263,7 @@ impl Study<'_> {
         let swizzled = self.traits.has_wgmma();
         let swizzle = known.map_or(if swizzled { Swizzle::B128 } else { Swizzle::None }, |known| known.swizzle);
         let extents = tile.iter().map(u32::to_string).collect::<Vec<_>>().join(" x ");
-        let who = known.map_or("rows of 128 bytes, as many as the barrier objects expect", |known| &known.why);
+        let why = known.map_or("rows of 128 bytes, as many as the barrier objects expect", |known| &known.why);
         let mut map = TensorMap {
             buffer: Memory::Alias(String::new()),
             elem,
@@ -278,7 +278,7 @@ impl Study<'_> {
             im2col: None,
         };
         map.describe(buffer);
-        (map, format!("a tensor map with a box of {extents}: {who}"))
+        (map, format!("a tensor map with a box of {extents}: {why}"))
     }
 }
 

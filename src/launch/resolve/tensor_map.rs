@@ -74,7 +74,7 @@ impl Resolver<'_> {
                 None
             }
             (None, None) => {
-                let help = "box: [64, 32] takes so many elements of each dimension, innermost first";
+                let help = "box: [64, 32] takes that many elements of each dimension, innermost first";
                 self.error_with_help(place, "a tensor map needs 'box' or 'im2col'", help);
                 None
             }
@@ -110,7 +110,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The entries of `list`, and `rest` behind them.
+/// The entries of `list`, and `rest` after them.
 fn filled<T: Copy, const N: usize>(list: &[T], rest: T) -> [T; N] {
     std::array::from_fn(|index| list.get(index).copied().unwrap_or(rest))
 }

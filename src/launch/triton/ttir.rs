@@ -10,7 +10,7 @@ pub enum Kind {
     Pointer(Option<ScalarType>),
     /// A tensor descriptor.
     Descriptor(Option<ScalarType>),
-    /// A number of so many bits.
+    /// A number of this many bits.
     Number(u32),
 }
 

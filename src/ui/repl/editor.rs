@@ -35,7 +35,7 @@ pub const BLOCK: &str = "a command a line, up to one that says end";
 pub struct LineEditor {
     editor: Editor<Words, MemHistory>,
     history: Option<HistoryFile>,
-    /// What is wrong with the history file, and was not told yet.
+    /// What is wrong with the history file, and was not reported yet.
     complaints: Vec<String>,
     color: bool,
     /// There is no screen around the line.
@@ -76,7 +76,7 @@ impl LineEditor {
             .history_ignore_space(true)
             .completion_type(CompletionType::List)
             .bell_style(if hooks.is_some() { BellStyle::None } else { BellStyle::Audible })
-            // What is drawn in colour is decided here; without this, what is around would not be told of drawing either.
+            // Colours are decided here; without this, the hooks would not be called before drawing either.
             .color_mode(ColorMode::Forced)
             .build();
         let lines = MemHistory::with_config(&config);
@@ -95,7 +95,7 @@ impl LineEditor {
         Ok(Self { editor, history, complaints: remembered.complaint.into_iter().collect(), color, is_alone, in_block: false })
     }
 
-    /// What is wrong with the history file and was not told yet.
+    /// What is wrong with the history file and was not reported yet.
     pub fn complaints(&mut self) -> Vec<String> {
         std::mem::take(&mut self.complaints)
     }
@@ -141,7 +141,7 @@ impl LineEditor {
         self.editor.create_external_printer().map_err(io::Error::other)
     }
 
-    /// Reads a line that begins as what stands before and behind the cursor.
+    /// Reads a line that begins as what stands before and after the cursor.
     pub fn read(&mut self, prompt: &str, begun: (&str, &str)) -> io::Result<Line> {
         let prompt = &*visible(prompt);
         if !moves_the_cursor() {
@@ -234,7 +234,7 @@ struct Suspend;
 
 impl ConditionalEventHandler for Suspend {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext<'_>) -> Option<Cmd> {
-        // What cannot be written the next write tells.
+        // An error of writing shows at the next write.
         let pasting = |sequence: &str| io::stdout().write_all(sequence.as_bytes()).and_then(|()| io::stdout().flush());
         let _ = pasting("\x1b[?2004l\r\n").and_then(|()| hold::suspend()).and_then(|()| pasting("\x1b[?2004h"));
         Some(Cmd::Repaint)
@@ -249,7 +249,7 @@ struct Words {
 }
 
 impl Words {
-    /// Offers all that could stand behind `start`; what they have in common is written at once.
+    /// Offers all that could follow `start`; what they have in common is written at once.
     fn offer(&self, line: &str, start: usize, hooks: &dyn EditorHooks, pairs: Vec<Pair>) -> Vec<Pair> {
         let word = line.get(start..).unwrap_or_default();
         let common = longest_common_prefix(&pairs).filter(|common| common.len() > word.len()).map(str::to_string);

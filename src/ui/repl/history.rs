@@ -14,7 +14,7 @@ use crate::base::save::{cause, save};
 
 /// Lines that are kept.
 pub const LINES_MAX: usize = 10_000;
-/// A file with more lines than this is cut down to [`LINES_MAX`]: not at every line behind them.
+/// A file with more lines than this is cut down to [`LINES_MAX`]: not at every line after them.
 const FILE_LINES_MAX: usize = 2 * LINES_MAX;
 /// Bytes at the end of the file that are read.
 const READ_BYTES_MAX: u64 = 16 << 20;

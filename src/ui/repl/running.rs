@@ -42,7 +42,7 @@ impl Drop for Watch {
     }
 }
 
-/// Who cannot be written to does not need to know.
+/// Writes to the terminal; an error is ignored, as the reader is gone then.
 fn write(text: &str) {
     let mut out = std::io::stdout();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

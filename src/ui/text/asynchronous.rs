@@ -79,7 +79,8 @@ pub fn mbarriers(views: &[MbarrierView]) -> Table {
     for view in views {
         let phase = view.overwritten.map_or_else(|| view.phase.to_string(), |word| format!("overwritten: {word:#018x}"));
         let parity = |waiter: &MbarrierWaiter| waiter.parity.map_or("differs".to_string(), |parity| parity.to_string());
-        let waiting: Vec<String> = view.waiters.iter().map(|waiter| format!("{} ({})", waiter.who.describe(), parity(waiter))).collect();
+        let waiting: Vec<String> =
+            view.waiters.iter().map(|waiter| format!("{} ({})", waiter.threads.describe(), parity(waiter))).collect();
         let cells = [
             view.name.clone(),
             phase,
@@ -95,26 +96,26 @@ pub fn mbarriers(views: &[MbarrierView]) -> Table {
 }
 
 fn waiter(waiter: &MbarrierWaiter) -> String {
-    let MbarrierWaiter { who, parity, at } = waiter;
+    let MbarrierWaiter { threads, parity, at } = waiter;
     let parity = parity.map_or("phases of different parity".to_string(), |parity| format!("the phase of parity {parity}"));
-    format!("  waiting for {parity}: {} at {}", who.describe(), code_place(at))
+    format!("  waiting for {parity}: {} at {}", threads.describe(), code_place(at))
 }
 
 /// A stage of a pipeline in a row of text.
 pub struct StageRow {
     /// `full[1]`
     pub name: String,
-    /// What it was, one behind the other: what, how it is drawn, and when it began.
+    /// Its states, one after the other: what, how it is drawn, and when it began.
     pub runs: Vec<(Option<StageState>, String, Tick)>,
-    /// What there is to say behind it.
+    /// A note at the end of the row.
     pub verdict: &'static str,
 }
 
 /// The rows of a pipeline in `width` columns, and the heading above them: its first and its last time.
 pub fn stage_rows(pipeline: &Pipeline, width: usize) -> (String, Vec<StageRow>) {
     let names = pipeline.stages.iter().map(|stage| stage.name.chars().count()).max().unwrap_or(0);
-    let is_stuck = pipeline.stages.iter().any(|stage| stage.never_full);
-    let verdict = if is_stuck { NEVER_FULL.len() + 1 } else { 0 };
+    let hangs = pipeline.stages.iter().any(|stage| stage.never_full);
+    let verdict = if hangs { NEVER_FULL.len() + 1 } else { 0 };
     let room = width.saturating_sub(names + 2 + verdict);
     let cells = cells(pipeline, room);
     let row = |(stage, states): (&Stage, &Vec<Option<StageState>>)| StageRow {

@@ -1,4 +1,4 @@
-//! Findings for people: what is wrong, both sides below each other, why, and what would mend it.
+//! Findings for people: what is wrong, both sides below each other, why, and what would fix it.
 
 use super::report::{grouped, site, site_of};
 use super::table::table;
@@ -8,7 +8,7 @@ use crate::debug::findings::{FindingText, LinkText, MemoryText, SideAction, Side
 use crate::debug::view::Warps;
 use crate::debug::{Fault, Waiting};
 
-/// All of a finding, without a line end behind it.
+/// All of a finding, without a line end.
 pub fn finding(finding: &FindingText) -> String {
     let mut lines = vec![headline(finding)];
     match (&finding.first, &finding.second) {
@@ -29,11 +29,11 @@ pub fn finding(finding: &FindingText) -> String {
     lines.join("\n")
 }
 
-/// Who waits for what.
+/// The waiting warps, and what each waits for.
 fn waiting(finding: &FindingText) -> Vec<String> {
     let mut lines = Vec::new();
     for waiting in &finding.waiting {
-        lines.push(format!("  {}", site_of(&waiting.site, &waiting.who, &waiting.site.lanes.describe())));
+        lines.push(format!("  {}", site_of(&waiting.site, &waiting.warp_names, &waiting.site.lanes.describe())));
         lines.extend(waiting.reason.lines().map(|line| format!("    {line}")));
     }
     if finding.waiting_more > 0 {
@@ -60,7 +60,7 @@ pub fn list(findings: &[FindingText], suppressed: usize) -> String {
                 waiting.site.place,
                 waiting.site.statement,
                 Dim3(waiting.site.block),
-                waiting.who,
+                waiting.warp_names,
                 width = number.len()
             )
         };
@@ -72,13 +72,13 @@ pub fn list(findings: &[FindingText], suppressed: usize) -> String {
     findings.iter().map(entry).collect::<String>() + &rest
 }
 
-/// The chain of what was ordered and what was not; of a hang, who waits for what, and where all warps of the `blocks` stand.
+/// The chain of what was ordered and what was not; of a hang, what each warp waits for, and where all warps of the `blocks` stand.
 pub fn chain(finding: &FindingText, blocks: &[Warps]) -> String {
     let link = |link: &LinkText| match &link.site {
         None => format!("  {}\n", link.text),
-        Some(at) => format!("  t={}  block {} {}  {}\n    {}\n", grouped(at.time), Dim3(at.block), at.who, at.place, link.text),
+        Some(at) => format!("  t={}  block {} {}  {}\n    {}\n", grouped(at.time), Dim3(at.block), at.warp_name, at.place, link.text),
     };
-    // The sides themselves stand before and behind.
+    // The sides themselves stand before and after the chain.
     let is_side = |link: &&LinkText| link.site.as_ref().is_some_and(|at| finding.sides().any(|side| side.site.time == at.time));
     let links: String = finding.chain.iter().filter(|link| !is_side(link)).map(link).collect();
     let sides = |label: &str, side: &Option<SideText>| side.iter().map(|side| format!("{label}{}\n", self::side(side))).collect::<String>();
@@ -131,7 +131,7 @@ fn place(side: &SideText) -> String {
         side.site.statement,
         grouped(side.site.time),
         Dim3(side.site.block),
-        side.site.who
+        side.site.warp_name
     )
 }
 

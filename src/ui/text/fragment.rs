@@ -1,4 +1,4 @@
-//! Fragments for people: the matrix of values, and the matrix of who holds them.
+//! Fragments for people: the matrix of values, and the matrix of the lanes that hold them.
 
 use crate::debug::view::{FragmentCell, FragmentView};
 

@@ -180,7 +180,7 @@ pub fn summary(summary: &Summary) -> String {
     })
 }
 
-/// How what a run left behind compares with what is expected; nothing where nothing is expected.
+/// How the memory at the end of a run compares with what is expected; nothing where nothing is expected.
 pub fn comparison(name: &str, comparison: &Comparison) -> String {
     let (compared, failures) = match comparison {
         Comparison::NothingExpected => return String::new(),

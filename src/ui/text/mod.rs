@@ -107,7 +107,7 @@ pub fn summary(summary: &Summary, style: Style) -> String {
     }
 }
 
-/// How what a run of the case called `name` left behind compares with what its launch file expects; nothing for people if it is as
+/// How the memory at the end of the case called `name` compares with what its launch file expects; nothing for people if it is as
 /// expected.
 pub fn comparison(name: &str, comparison: &Comparison, reasons: &[Reason], style: Style) -> String {
     match style {

@@ -17,7 +17,7 @@ fn failures(case: &str, failures: &[Failure]) -> String {
     failures.iter().map(|failure| format!("FAIL {case}: {}\n", self::failure(failure))).collect()
 }
 
-/// How what the case called `name` left behind compares with what is expected.
+/// How the memory at the end of the case called `name` compares with what is expected.
 pub fn comparison(name: &str, comparison: &Comparison, reasons: &[Reason]) -> String {
     match comparison {
         Comparison::NothingExpected => String::new(),
@@ -72,8 +72,8 @@ pub(super) fn failure(failure: &Failure) -> String {
 /// `last written by block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234`
 fn last_writer(writer: &Writer) -> String {
     let Writer { kernel, launch, block, thread, place, time } = writer;
-    let who = launch.map_or(String::new(), |launch| format!("launch {launch} ({kernel}) "));
-    format!("last written by {who}block {} thread {} at {place}, time {time}", Dim3(*block), Dim3(*thread))
+    let of = launch.map_or(String::new(), |launch| format!("launch {launch} ({kernel}) "));
+    format!("last written by {of}block {} thread {} at {place}, time {time}", Dim3(*block), Dim3(*thread))
 }
 
 /// What a run came to: a line for each launch, what was found wrong, the start of each buffer.
@@ -100,7 +100,7 @@ fn buffer(head: &BufferHead) -> String {
 
 /// `t=84  block (0,0,0) warp 1 lanes 4,6-7  file.ptx:37  mad.lo.s32 %r7, %r7, 3, 1`
 pub(super) fn site(site: &Site) -> String {
-    site_of(site, &site.who, &site.lanes.describe())
+    site_of(site, &site.warp_name, &site.lanes.describe())
 }
 
 /// The same, with only the first of many lanes: `lanes 2,4,6,8,… (15)`.
@@ -108,7 +108,7 @@ pub(super) fn short_site(site: &Site) -> String {
     let some = some_lanes(site.lanes);
     let count = site.lanes.count();
     let lanes = if some.ends_with('…') { format!("lanes {some} ({count})") } else { site.lanes.describe() };
-    site_of(site, &site.who, &lanes)
+    site_of(site, &site.warp_name, &lanes)
 }
 
 /// `looking.ptx:37`, with the label before it: `looking.ptx:37 <low+2>`.

@@ -127,7 +127,7 @@ impl Default for Log {
     fn default() -> Self {
         let rule = |id: &'static str, text: &str| Rule { id, short_description: Message { text: text.to_string() } };
         let mut rules: Vec<Rule> = findings().map(|id| rule(id.word(), id.meaning())).collect();
-        rules.push(rule(MISMATCH, "what a launch leaves behind is not what its launch file expects"));
+        rules.push(rule(MISMATCH, "the memory at the end of a launch is not what its launch file expects"));
         let driver = Driver { name: "ptxdbg", semantic_version: env!("CARGO_PKG_VERSION"), rules };
         let run = Run { tool: Tool { driver }, column_kind: "unicodeCodePoints", results: Vec::new(), properties: Map::new() };
         Self { schema: SCHEMA, version: "2.1.0", runs: [run] }
@@ -144,7 +144,7 @@ impl Log {
         self.runs[0].results.extend(results);
     }
 
-    /// Adds how what a run of the case called `name` left behind compares with what is expected; cases that were not compared are the
+    /// Adds how the memory at the end of the case called `name` compares with what is expected; cases that were not compared are the
     /// property `notCompared` of the run.
     pub fn comparison(&mut self, name: &str, comparison: &Comparison) {
         match comparison {

@@ -54,9 +54,9 @@ fn reason(stop: &Stop, reason: &Reason) -> Option<String> {
             let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
             format!("{number}{described}")
         }
-        Reason::Caught { number, event, block, warp: _, who, lanes, described: None } => {
+        Reason::Caught { number, event, block, warp: _, warp_name, lanes, described: None } => {
             let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
-            format!("{number}{} in block {} {who}, {}", event_name(*event), Dim3(*block), lanes.describe())
+            format!("{number}{} in block {} {warp_name}, {}", event_name(*event), Dim3(*block), lanes.describe())
         }
         Reason::Interrupted => "interrupted".to_string(),
         Reason::Ended if stop.launch.count > 1 => {

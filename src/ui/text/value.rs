@@ -19,7 +19,7 @@ pub fn printed(name: &str, value: &ValueText) -> String {
     }
 }
 
-/// A value in one line: of lanes what they have in common, of a matrix its rows one behind the other.
+/// A value in one line: of lanes what they have in common, of a matrix its rows one after the other.
 pub fn in_a_line(value: &ValueText) -> String {
     match value {
         ValueText::Scalar(text) => text.clone(),
@@ -53,7 +53,7 @@ pub fn lanes(text: &LanesText) -> String {
     format!("{ty}{part}: {described}")
 }
 
-/// The value of each lane, eight on a line, of values that one line does not tell.
+/// The value of each lane, eight on a line, of values that one line does not show.
 fn lane_table(text: &LanesText) -> String {
     let is_reported = !matches!(text.pattern, Pattern::Mixed { .. }) || text.values.len() <= LANES_SHOWN;
     if is_reported {

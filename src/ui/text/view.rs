@@ -36,7 +36,7 @@ pub fn listing(listing: &Listing) -> String {
     listing.lines.iter().map(row).collect()
 }
 
-/// `   ↔ fma with 10`: behind a line that is rounded once with others.
+/// `   ↔ fma with 10`: after a line that is rounded once with others.
 pub fn contracted(lines: &[(ContractionKind, u32)]) -> String {
     let Some((how, _)) = lines.first() else { return String::new() };
     let lines: Vec<String> = lines.iter().map(|(_, line)| line.to_string()).collect();

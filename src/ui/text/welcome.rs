@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::base::Dim3;
 use crate::debug::Opened;
 
-/// What was opened, in one line: the kernel, how it is launched, and who said so; `file` is the launch file, if there is one.
+/// What was opened, in one line: the kernel, how it is launched, and where that is written; `file` is the launch file, if there is one.
 pub fn welcome(opened: &Opened, file: Option<&Path>) -> String {
     let Some(case) = opened.plan.cases.first() else { return String::new() };
     let Some(launch) = case.launches.first() else { return String::new() };

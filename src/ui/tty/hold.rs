@@ -1,4 +1,4 @@
-//! The terminal is given back as it was, however the program ends: it leaves, it panics, it is stopped or told to end.
+//! The terminal is restored however the program ends: it leaves, it panics, it is stopped or ended by a signal.
 //!
 //! While a line is read, and while the screen is open between lines too, the terminal echoes nothing, gathers no lines and makes no signals
 //! of keys: what is typed while the kernel runs waits, and Ctrl-C is a key. Line feeds still return the carriage, which the line editor
@@ -110,7 +110,7 @@ pub fn hold(hold: Hold) -> io::Result<()> {
 
 fn note(hold: Hold) {
     HOLD.store(hold as u8, Ordering::SeqCst);
-    watcher::tell(hold);
+    watcher::send(hold);
 }
 
 fn our_modes(before: &Termios) -> Termios {
@@ -167,7 +167,7 @@ fn restore_on_signals() -> io::Result<()> {
     std::thread::spawn(move || {
         for signal in signals.forever() {
             restore();
-            watcher::tell(Hold::Released);
+            watcher::send(Hold::Released);
             let _ = low_level::emulate_default_handler(signal);
         }
     });

@@ -1,12 +1,12 @@
-//! Keys on their way from the terminal to those who read them.
+//! Keys on their way from the terminal to the editor, the run and browse mode.
 //!
-//! The line editor cannot tell a function key with Shift held down from one that it does not know. Therefore a thread of its own reads the
+//! The line editor takes a function key with Shift held down for one that it does not know. Therefore a thread of its own reads the
 //! terminal and writes into a pseudo-terminal, the other end of which is standard input from then on. Bytes go through as they come, except
 //! that:
 //!
 //! - a function key with something held down, where the key map has it, becomes a character of Unicode's private use ([`stand_in`]): the
 //!   editor can bind it, and the terminal's events report it;
-//! - a byte that is not UTF-8 becomes such a character too: the editor would end at it, and lose what came behind.
+//! - a byte that is not UTF-8 becomes such a character too: the editor would end at it, and lose what followed.
 //!
 //! The thread reads only while the terminal is used: what is typed at other times stays with the terminal.
 
@@ -33,7 +33,7 @@ const FIRST: u32 = 0x10_F000;
 /// The character that stands for byte 0; those of other bytes follow.
 const FIRST_BYTE: u32 = 0x10_F100;
 /// How long a sequence may take that came in parts.
-const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+const SEQUENCE_TIMEOUT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// The character that stands for a function key; `held` is 1 for Shift, 2 for Alt, 4 for Control, or a sum.
 pub fn stand_in(number: u8, held: u8) -> Option<char> {
@@ -129,7 +129,7 @@ pub fn divert(modes: &Termios, wanted: BTreeSet<char>) -> io::Result<OwnedFd> {
     tcsetattr(&end, OptionalActions::Now, modes)?;
     rustix::stdio::dup2_stdin(&end)?;
     let (from, to) = (File::from(terminal.try_clone()?), File::from(keys));
-    // Where one end is gone, the other is closed: who reads standard input is told.
+    // Where one end is gone, the other is closed: the reader of standard input sees its end.
     let (wake, woken) = UnixStream::pair()?;
     let is_first = GATE.wake.set(wake).is_ok();
     debug_assert!(is_first, "there is one keyboard");
@@ -160,7 +160,7 @@ fn pass_on(mut from: File, mut to: File, mut woken: UnixStream, wanted: &BTreeSe
 
 /// Whether the rest of a sequence follows its beginning.
 fn more_comes(terminal: BorrowedFd<'_>) -> bool {
-    poll(&mut [PollFd::from_borrowed_fd(terminal, PollFlags::IN)], Some(&PATIENCE)).is_ok_and(|ready| ready > 0)
+    poll(&mut [PollFd::from_borrowed_fd(terminal, PollFlags::IN)], Some(&SEQUENCE_TIMEOUT)).is_ok_and(|ready| ready > 0)
 }
 
 /// What comes next.
@@ -169,7 +169,7 @@ enum Sequence {
     Wanted(char, usize),
     /// Its end has not come yet.
     Unfinished,
-    /// So many bytes go through as they are.
+    /// This many bytes go through as they are.
     Other(usize),
 }
 
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_becomes_characters_and_is_told() {
+    fn what_is_no_text_becomes_characters_and_is_reported() {
         let (passed, waiting) = after_bytes(b"print 1\xff\xc3\r\xc3\xa9");
         assert_eq!((passed.as_str(), waiting.as_slice()), ("print 1\u{10F1FF}\u{10F1C3}\ré", &b""[..]));
         let line = passed.split('\r').next().unwrap_or_default().to_string();

@@ -1,9 +1,9 @@
 //! A process that restores the terminal when the debugger ends without having done so.
 //!
 //! It is this program once more, started before anything of the terminal is changed. It notes the terminal's modes, says that it is ready,
-//! and waits on a socket on which the debugger tells how the terminal is used: what was told last is what has to be undone when the socket
+//! and waits on a socket on which the debugger sends how the terminal is used: the last one sent is what has to be undone when the socket
 //! closes, whatever the end of the debugger was. It is the leader of a session without a terminal, so that no key and no hang-up of the
-//! terminal ends it before, and it ends when it is told to, or with the debugger.
+//! terminal ends it before, and it ends on request, or with the debugger.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
@@ -19,11 +19,11 @@ use super::hold::Hold;
 
 /// The only argument of a watcher.
 const WORD: &str = "__watch-terminal";
-/// What a watcher says when it is ready, and what it is told when it is not needed any more.
+/// What a watcher sends when it is ready, and what it receives when it is not needed any more.
 const READY: u8 = b'!';
 const LEAVE: u8 = b'q';
 /// Far longer than a watcher takes to start.
-const PATIENCE: Duration = Duration::from_secs(5);
+const START_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The watcher of this process, once it is started and until it is dismissed.
 static WATCHER: Mutex<Option<Watcher>> = Mutex::new(None);
@@ -51,7 +51,7 @@ pub fn start() -> io::Result<()> {
         .stdout(Stdio::from(io::stdout().as_fd().try_clone_to_owned()?))
         .stderr(Stdio::from(io::stdin().as_fd().try_clone_to_owned()?))
         .spawn()?;
-    line.set_read_timeout(Some(PATIENCE))?;
+    line.set_read_timeout(Some(START_TIMEOUT))?;
     let mut said = [0];
     if let Err(error) = line.read_exact(&mut said) {
         let _ = process.kill().and_then(|()| process.wait());
@@ -61,9 +61,9 @@ pub fn start() -> io::Result<()> {
     Ok(())
 }
 
-/// Tells the watcher how the terminal is used from now on. One that is gone cannot be told.
-pub fn tell(hold: Hold) {
-    // A signal may have come while it was told something: it is told now, or knows already.
+/// Sends the watcher how the terminal is used from now on. Nothing is sent to one that is gone.
+pub fn send(hold: Hold) {
+    // A signal may arrive while the lock is held: its handler then sends nothing, as the holder is sending.
     if let Ok(mut watcher) = WATCHER.try_lock()
         && let Some(watcher) = watcher.as_mut()
     {

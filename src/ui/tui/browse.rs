@@ -24,7 +24,7 @@ use crate::ui::tty::keyboard;
 use crate::ui::{interrupt, repl, text};
 
 /// Longest wait before the size of the terminal is looked at.
-const PATIENCE: Duration = Duration::from_millis(100);
+const POLL_TIMEOUT: Duration = Duration::from_millis(100);
 /// What the last row says.
 const KEYS: &str = " browsing: q back to the prompt · Tab pane · arrows, wheel · / search · z zoom · ? keys";
 
@@ -147,7 +147,7 @@ fn input(shared: &Shared, typed: &TypeAhead) -> io::Result<Option<Input>> {
     let earlier = typed.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     let press = match earlier {
         Some(press) => Some(press),
-        None if event::poll(PATIENCE)? => match event::read()? {
+        None if event::poll(POLL_TIMEOUT)? => match event::read()? {
             Event::Key(key) if key.kind != KeyEventKind::Release => keys::pressed(key),
             Event::Mouse(mouse) => return Ok(Some(Input::Mouse(mouse))),
             _ => None,

@@ -61,7 +61,7 @@ impl<'a> Canvas<'a> {
         Canvas { buffer: self.buffer, area, theme: self.theme, hits: self.hits }
     }
 
-    /// Writes `text` from column `x` of row `y` on; what does not fit is cut off. Returns the column behind it.
+    /// Writes `text` from column `x` of row `y` on; what does not fit is cut off. Returns the column after it.
     pub fn text(&mut self, x: usize, y: usize, text: &str, role: Role) -> usize {
         let room = self.width().saturating_sub(x);
         if room == 0 || y >= self.height() {
@@ -73,7 +73,7 @@ impl<'a> Canvas<'a> {
         usize::from(end.saturating_sub(self.area.x))
     }
 
-    /// Writes spans one behind the other; returns the column behind them.
+    /// Writes spans one after the other; returns the column after them.
     pub fn spans(&mut self, x: usize, y: usize, spans: &[Span]) -> usize {
         spans.iter().fold(x, |x, (role, text)| self.text(x, y, text, *role))
     }
@@ -126,7 +126,7 @@ pub fn width(text: &str) -> usize {
     ratatui::text::Line::raw(text).width()
 }
 
-/// `text` with blanks behind it, or cut with `…`, so that it takes `columns`.
+/// `text` with blanks after it, or cut with `…`, so that it takes `columns`.
 pub fn fitted(text: &str, columns: usize) -> String {
     let text = &*visible(text);
     let wide = width(text);
@@ -142,11 +142,11 @@ pub fn fitted(text: &str, columns: usize) -> String {
 /// The longest beginning of `text` that takes at most `columns`, one character at least, and the rest.
 fn split_at_column(text: &str, columns: usize) -> (&str, &str) {
     let mut taken = 0;
-    let behind = text.char_indices().find(|(at, c)| {
+    let end = text.char_indices().find(|(at, c)| {
         taken += width(c.encode_utf8(&mut [0; 4]));
         taken > columns && *at > 0
     });
-    text.split_at(behind.map_or(text.len(), |(at, _)| at))
+    text.split_at(end.map_or(text.len(), |(at, _)| at))
 }
 
 /// `text` in lines of at most `columns`, broken at blanks where there are some; lines that go on stand a little to the right.

@@ -156,7 +156,7 @@ impl Move {
             Move::SearchNext => "next match",
             Move::SearchPrevious => "match before",
             Move::ToggleBreakpoint => "breakpoint at the cursor",
-            Move::Choose => "go there, or who wrote it",
+            Move::Choose => "go there, or to its last write",
             Move::Zoom => "this pane alone, or all",
             Move::OtherText => "PTX, or its source",
             Move::NextLayout => "next layout",
@@ -232,14 +232,14 @@ impl FromStr for KeyPress {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut press = Self::plain(Key::Char(' '));
         let mut rest = text;
-        while let Some((held, behind)) = rest.split_once('+').filter(|(held, behind)| !held.is_empty() && !behind.is_empty()) {
+        while let Some((held, after)) = rest.split_once('+').filter(|(held, after)| !held.is_empty() && !after.is_empty()) {
             match held {
                 "Shift" => press.shift = true,
                 "Ctrl" => press.control = true,
                 "Alt" => press.alt = true,
                 _ => return Err(format!("'{held}' is not a key to hold down: Shift, Ctrl, Alt")),
             }
-            rest = behind;
+            rest = after;
         }
         let mut letters = rest.chars();
         let single = letters.next().filter(|_| letters.next().is_none());

@@ -7,7 +7,7 @@
 //!
 //! Keys come through [`keyboard`](super::tty::keyboard), which makes those known that the editor does not know.
 //!
-//! | who reads keys | when | where |
+//! | what reads keys | when | where |
 //! | --- | --- | --- |
 //! | the editor | a line is typed; keys of the key map are bound in it | [`prompt`] |
 //! | the run | the kernel runs: Ctrl-C stops it, all else is kept for the prompt | [`mod@run`] |

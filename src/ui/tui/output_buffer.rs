@@ -45,7 +45,7 @@ impl Output for OutputBuffer {
 impl Drop for OutputBuffer {
     fn drop(&mut self) {
         if !self.begun.is_empty() {
-            // The next write to the terminal will tell.
+            // An error shows at the next write to the terminal.
             let _ = self.shared.stage().say(&visible_bytes(&self.begun));
         }
     }

@@ -57,7 +57,7 @@ pub struct Prompt {
     hooks: Arc<PaneHooks>,
     pressed: Arc<Mutex<Option<Pressed>>>,
     typed: TypeAhead,
-    /// The line that the next reading begins with, before and behind the cursor.
+    /// The line that the next reading begins with, before and after the cursor.
     begun: (String, String),
 }
 
@@ -78,7 +78,7 @@ struct PaneHooks {
 }
 
 impl Prompt {
-    /// The prompt of a desk.
+    /// The prompt of a screen.
     pub fn new(shared: Arc<Shared>, color: bool) -> io::Result<Self> {
         // The terminal's events must listen to changes of its size before the line editor first does, which later puts back what it found.
         crossterm::event::poll(Duration::ZERO)?;
@@ -114,12 +114,12 @@ impl Prompt {
         if let Some(event) = self.typed_ahead(line_start)? {
             return Ok(event);
         }
-        let (before, behind) = std::mem::take(&mut self.begun);
-        let line = self.read(line_start, (&before, &behind))?;
+        let (before, after) = std::mem::take(&mut self.begun);
+        let line = self.read(line_start, (&before, &after))?;
         let pressed = self.pressed.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(Pressed { event, line, cursor }) = pressed {
-            let (before, behind) = line.split_at_checked(cursor).unwrap_or((&line, ""));
-            self.begun = (before.to_string(), behind.to_string());
+            let (before, after) = line.split_at_checked(cursor).unwrap_or((&line, ""));
+            self.begun = (before.to_string(), after.to_string());
             if let Event::Key(command) = &event {
                 self.show_command(line_start, command)?;
             }
@@ -172,8 +172,8 @@ impl Prompt {
             let Some(press) = key else { return Ok(None) };
             match press.key {
                 Key::Named(Named::Enter) => {
-                    let (before, behind) = std::mem::take(&mut self.begun);
-                    let line = keyboard::typed(before + &behind);
+                    let (before, after) = std::mem::take(&mut self.begun);
+                    let line = keyboard::typed(before + &after);
                     let (Ok(shown) | Err(BadLine { line: shown, .. })) = &line;
                     self.shared.stage().say(&format!("{line_start}{shown}"))?;
                     let line = match line {
@@ -295,7 +295,7 @@ impl KeyHandler {
 }
 
 impl ConditionalEventHandler for KeyHandler {
-    /// Never `None`: the editor would wait for another key then, and swallow it. What cannot be written the next write tells.
+    /// Never `None`: the editor would wait for another key then, and swallow it. An error of writing shows at the next write.
     fn handle(&self, _: &rustyline::Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
         Some(self.act(context).unwrap_or(Cmd::Noop))
     }
@@ -312,7 +312,7 @@ impl PaneHooks {
 }
 
 impl EditorHooks for PaneHooks {
-    /// While the history is searched the editor takes no pokes: everything is mended at once, and once more when it does.
+    /// While the history is searched the editor takes no pokes: everything is redrawn at once, and once more when it does.
     fn before_drawing(&self, typing: bool) {
         let stale = if typing { self.stale.swap(false, Ordering::SeqCst) } else { self.stale.load(Ordering::SeqCst) };
         if stale {

@@ -70,7 +70,7 @@ impl Run {
 }
 
 impl InterruptCheck for Run {
-    /// A terminal that cannot be read or written stops the run; the prompt then tells why.
+    /// A terminal that cannot be read or written stops the run; the prompt then says why.
     fn should_continue(&mut self, session: &Session) -> bool {
         let mut done = Ok(());
         if self.looked.elapsed() >= KEYS_INTERVAL {

@@ -56,7 +56,7 @@ pub struct Screen {
     zoomed: bool,
     /// Whether the keys are shown instead of the panes.
     helping: bool,
-    /// What is typed behind `/`.
+    /// What is typed after `/`.
     typing: Option<String>,
     /// Panes that had room at the last drawing.
     shown: Vec<usize>,
@@ -111,7 +111,7 @@ impl Screen {
         &self.keys
     }
 
-    /// Whether a text is being typed behind `/`: all keys belong to it.
+    /// Whether a text is being typed after `/`: all keys belong to it.
     pub fn is_typing(&self) -> bool {
         self.typing.is_some()
     }
@@ -283,7 +283,7 @@ impl Screen {
         choice.map_or(Answer::Ignored, Answer::Command)
     }
 
-    /// A key of a text that is typed behind `/`.
+    /// A key of a text that is typed after `/`.
     fn type_search(&mut self, key: KeyPress) -> Answer {
         let Some(text) = self.typing.as_mut() else { return Answer::Ignored };
         match key.key {
@@ -324,7 +324,7 @@ impl Screen {
         Answer::Changed
     }
 
-    /// Does what stands behind `layout` (a name, a file, `next`) or behind `save layout` (a file); what there is to say.
+    /// Does what follows `layout` (a name, a file, `next`) or `save layout` (a file); what there is to say.
     ///
     /// # Errors
     /// There is no such layout, or it cannot be read or written: what is wrong, where, and what to do.

@@ -17,7 +17,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// A desk with a console, its session and what is seen.
+    /// Wraps a console, its session and its screen.
     pub(super) fn new(console: Console, stage: ScreenTerminal) -> Self {
         let session = console.shared();
         Self { console: Mutex::new(console), session, stage: Mutex::new(stage) }

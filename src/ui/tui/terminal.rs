@@ -48,7 +48,7 @@ pub struct Size {
     pub rows: u16,
 }
 
-/// The size that the screen was laid out for last, for those who watch the real one.
+/// The size that the screen was laid out for last, to compare with the real one.
 #[derive(Clone, Default)]
 pub struct LaidOut(Arc<AtomicU32>);
 
@@ -57,7 +57,7 @@ pub struct LaidOut(Arc<AtomicU32>);
 pub enum Use {
     /// Panes above, the prompt below.
     Prompt,
-    /// Panes, and a few rows below that nobody types in.
+    /// Panes, and a few rows below where no line is typed.
     Browse,
 }
 

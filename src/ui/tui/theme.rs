@@ -1,6 +1,6 @@
 //! What things look like: a style for each role.
 //!
-//! Colour only adds to what a glyph or a word tells already; the theme `none` has no colours, and the screen says the same in it.
+//! Colour only adds to what a glyph or a word says already; the theme `none` has no colours, and the screen says the same in it.
 
 use ratatui::style::{Color, Modifier, Style};
 

@@ -22,7 +22,7 @@ pub struct LaneLocation {
     pub usage: InferredTypes,
 }
 
-/// The machine after so many ticks of a fixture's launch.
+/// The machine after this many ticks of a fixture's launch.
 pub fn location(path: &str, ticks: u64) -> LaneLocation {
     let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path));
     let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() }).unwrap();

@@ -31,7 +31,7 @@ fn the_readme_shows_real_screens() {
     );
 }
 
-/// The loop of `collatz`: some lanes have multiplied, some wait behind having halved, some are done.
+/// The loop of `collatz`: some lanes have multiplied, some have halved and wait, some are done.
 fn collatz() -> Session {
     session("debug/collatz.ron", &["run-to divergence", "display %r18@*", "break 96", "continue", "continue", "continue"])
 }
@@ -56,6 +56,6 @@ fn screen(layout: &str, session: &Session) -> String {
 fn with_screen(readme: &str, name: &str, screen: &str) -> String {
     let (begin, end) = (format!("<!-- screen {name} -->\n"), format!("<!-- end of screen {name} -->"));
     let (before, rest) = readme.split_once(&begin).unwrap_or_else(|| panic!("README.md has no {begin}"));
-    let (_, behind) = rest.split_once(&end).unwrap_or_else(|| panic!("README.md has no {end}"));
-    format!("{before}{begin}```text\n{screen}```\n{end}{behind}")
+    let (_, after) = rest.split_once(&end).unwrap_or_else(|| panic!("README.md has no {end}"));
+    format!("{before}{begin}```text\n{screen}```\n{end}{after}")
 }

@@ -73,10 +73,10 @@ fn a_prompt_keeps_the_keys_that_edit() {
 
 #[test]
 fn wrong_key_maps_are_diagnosed() {
-    assert_wrong(told_keys(r#"KeyMap(commands: {"F99": "continue"})"#), "keys.ron:1:", "'F99' is not a key");
-    assert_wrong(told_keys(r#"KeyMap(commands: {"Hyper+a": "continue"})"#), "keys.ron:1:", "'Hyper' is not a key to hold down");
-    assert_wrong(told_keys("KeyMap(screen: {\"F1\": Fly})"), "keys.ron:1:", "'Fly' is none of what can stand here");
-    assert_wrong(told_keys("KeyMap(keys: {})"), "keys.ron:1:", "there is no field 'keys'");
+    assert_wrong(rejected_keys(r#"KeyMap(commands: {"F99": "continue"})"#), "keys.ron:1:", "'F99' is not a key");
+    assert_wrong(rejected_keys(r#"KeyMap(commands: {"Hyper+a": "continue"})"#), "keys.ron:1:", "'Hyper' is not a key to hold down");
+    assert_wrong(rejected_keys("KeyMap(screen: {\"F1\": Fly})"), "keys.ron:1:", "'Fly' is none of what can stand here");
+    assert_wrong(rejected_keys("KeyMap(keys: {})"), "keys.ron:1:", "there is no field 'keys'");
 }
 
 /// Hostile layouts: each with the place and the message it gets.
@@ -96,24 +96,24 @@ fn wrong_layouts_are_diagnosed() {
         ("Layout(root: Pane(Source())) more", "1:", ""),
         ("\u{0}", "1:1:", ""),
     ];
-    let described: Vec<String> = cases.iter().map(|(file, ..)| described(told_layout(file))).collect();
+    let described: Vec<String> = cases.iter().map(|(file, ..)| described(rejected_layout(file))).collect();
     let is_right = |((_, place, message), described): (&(&str, &str, &str), &String)| {
         described.strip_prefix("hostile.ron:").is_some_and(|rest| rest.starts_with(place) && rest.contains(message))
     };
     assert!(cases.iter().zip(&described).all(is_right), "{described:#?}");
     let many = format!("Layout(root: Rows([{}]))", "(of: Pane(Source())),".repeat(33));
-    assert_wrong(told_layout(&many), "hostile.ron:1:8:", "the layout has 33 panes, 32 at most");
+    assert_wrong(rejected_layout(&many), "hostile.ron:1:8:", "the layout has 33 panes, 32 at most");
     let deep = format!("Layout(root: {}Pane(Source()){})", "Rows([(of: ".repeat(17), ")])".repeat(17));
-    assert_wrong(told_layout(&deep), "hostile.ron:1:8:", "splits stand 17 deep inside each other, 16 at most");
+    assert_wrong(rejected_layout(&deep), "hostile.ron:1:8:", "splits stand 17 deep inside each other, 16 at most");
     let deeper = format!("Layout(root: {}", "Rows([(of: ".repeat(100_000));
-    assert_wrong(told_layout(&deeper), "hostile.ron:1:", "");
+    assert_wrong(rejected_layout(&deeper), "hostile.ron:1:", "");
 }
 
-fn told_layout(text: &str) -> Result<(), LayoutError> {
+fn rejected_layout(text: &str) -> Result<(), LayoutError> {
     Layout::parse("hostile.ron", text.to_string()).map(|_| ())
 }
 
-fn told_keys(text: &str) -> Result<(), LayoutError> {
+fn rejected_keys(text: &str) -> Result<(), LayoutError> {
     KeyMap::parse("keys.ron", text.to_string()).map(|_| ())
 }
 
@@ -196,9 +196,9 @@ fn themes_change_no_text() {
     }
 }
 
-/// Everything that a style tells a sign or a word tells too: states that differ look different without any styles.
+/// Everything that a style shows a sign or a word shows too: states that differ look different without any styles.
 #[test]
-fn nothing_is_told_by_colour_alone() {
+fn nothing_is_shown_by_colour_alone() {
     let unlike = |what: &str, pane_name: &str, one: &[&str], other: &[&str]| {
         let shown = |lines| text(&drawn(&mut pane(pane_name), &session("debug/walk.ron", lines), 100, 40));
         assert_ne!(shown(one), shown(other), "{what}");
@@ -209,7 +209,7 @@ fn nothing_is_told_by_colour_alone() {
     unlike("the focused lane", "Source()", &with("lane 5"), &with("lane 7"));
     unlike("the focused lane in the warps", "Warps", &with("lane 5"), &with("lane 7"));
     unlike("the focused lane among values", "Registers(of: Warp)", &with("lane 5"), &with("lane 7"));
-    unlike("who runs next", "Source()", &["goto 45"], &["goto 45", "warp 1"]);
+    unlike("what runs next", "Source()", &["goto 45"], &["goto 45", "warp 1"]);
     unlike("where others stand", "Cfg", &["goto 45", "warp 0"], &["goto 45", "warp 1 lane 3"]);
     unlike("changed registers", "Registers(of: Lane)", &with("stepi"), &[&with("stepi 2")[..], &["reverse-stepi"]].concat());
     unlike(
@@ -278,7 +278,7 @@ fn searching_finds_lines_and_filters_names() {
     assert!(text(&drawn(&mut screen, &session, 100, 30)).starts_with("─[/BAR_]"));
     press(&mut screen, "Enter");
     drawn(&mut screen, &session, 100, 30);
-    // 'barrier' is in the comment of line 1, behind the present line 37; 'bar.sync' in line 32.
+    // 'barrier' is in the comment of line 1, after the present line 37; 'bar.sync' in line 32.
     assert_eq!(press(&mut screen, "F9"), Answer::Command("break walk.ptx:1".to_string()));
     press(&mut screen, "n");
     drawn(&mut screen, &session, 100, 30);
@@ -300,7 +300,7 @@ fn clicks_are_command_lines() {
     assert_eq!(screen.click(70, row("bra EVEN"), Click::Press), Answer::Changed);
     drawn(&mut screen, &session, 100, 30);
     assert_eq!(press(&mut screen, "F9"), Answer::Command("break walk.ptx:22".to_string()));
-    // The bar begins behind two marks, the number of the line and a blank.
+    // The bar begins after two marks, the number of the line and a blank.
     assert_eq!(screen.click(5 + 9, row("sub.u32"), Click::Press), Answer::Command("lane 9".to_string()));
     let mut warps = pane("Warps");
     let shown = text(&drawn(&mut warps, &session, 100, 10));
@@ -385,7 +385,7 @@ fn the_manual_page_is_right() {
     names.iter().for_each(|name| assert!(page.contains(&format!("\\fB{name}:")), "{name}"));
 }
 
-/// A kernel with 2,000 registers in blocks of 32 warps is drawn as quickly as a small one: only what is in sight is looked at.
+/// A kernel with 2,000 registers in blocks of 32 warps is drawn as quickly as a small one: only what is visible is looked at.
 #[test]
 fn drawing_does_not_grow_with_the_kernel() {
     let launch = wide_kernel(std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))).unwrap();
@@ -419,7 +419,7 @@ fn a_step_moves_the_source_and_not_what_was_scrolled_to() {
     assert!(shown.lines().any(|line| line.starts_with(" ▶38")), "{shown}");
     assert_eq!(press(&mut source, "F9"), Answer::Command("break walk.ptx:38".to_string()), "the cursor is with the focused thread");
     let shown = text(&drawn(&mut memory, &session, 60, 12));
-    // Eleven of the 17 rows that name and hold 64 elements are in sight; the eleventh row of elements begins with tile[40].
+    // Eleven of the 17 rows that name and hold 64 elements are visible; the eleventh row of elements begins with tile[40].
     assert!(shown.starts_with("─[shared memory · tile[40] · 7-17 of 17]"), "{shown}");
 }
 

@@ -24,7 +24,7 @@ fn assert_pane(name: &str, pane: &str, session: &Session, (width, height): (u16,
     assert_screen(name, &format!("{}\n{}\n{}", text(&dark), styles(&dark), styles(&plain)));
 }
 
-/// Warp 1 of `walk` behind its loop: lanes 4n+3 go round for the last time, the others have left it. Warp 0 has passed the barrier.
+/// Warp 1 of `walk` after its loop: lanes 4n+3 go round for the last time, the others have left it. Warp 0 has passed the barrier.
 fn walking() -> Session {
     session(
         "debug/walk.ron",
@@ -168,7 +168,7 @@ fn memory_as_bytes_and_as_a_tile() {
 }
 
 #[test]
-fn the_cursor_in_memory_asks_who_wrote_an_element() {
+fn the_cursor_in_memory_shows_the_last_write_of_an_element() {
     let session = session("debug/walk.ron", &["break 31", "continue", "stepi"]);
     let mut screen = alone("Memory(of: Shared, show: Tile(8))", "dark");
     let press = |screen: &mut Screen, keys: &str| {
@@ -210,7 +210,7 @@ fn the_cursor_on_the_timeline_goes_to_a_time() {
 }
 
 #[test]
-fn the_cursor_among_registers_asks_who_wrote_one() {
+fn the_cursor_among_registers_shows_the_last_write_of_one() {
     let (mut screen, session) = (alone("Registers()", "dark"), walking());
     let mut press = |keys: &str| {
         drawn(&mut screen, &session, 76, 5);

@@ -10,7 +10,7 @@ pub fn problems(program: &Program) -> Vec<String> {
         problems.push("the tables beside the code have other lengths".to_string());
     }
     let mut next = 0;
-    // A function may be declared before others and defined behind them.
+    // A function may be declared before others and defined after them.
     let mut functions: Vec<&Function> = program.functions.iter().collect();
     functions.sort_by_key(|function| (function.code.start, function.code.end));
     for function in functions {

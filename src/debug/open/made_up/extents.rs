@@ -15,7 +15,7 @@ const TICKS_IN_ALL: u64 = 2_000_000;
 /// How a run uses the arrays, the best first: of two that use all of them, the shorter one does nothing twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// All to their ends, in so many warp-instructions.
+    /// All to their ends, in this many warp-instructions.
     Whole(u64),
     /// No memory beyond them, as far as the run was followed.
     Within,

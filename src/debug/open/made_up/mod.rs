@@ -232,7 +232,7 @@ impl Trials<'_> {
         self.run_within(guess, TICKS, &[])
     }
 
-    /// Runs `guess` for so many warp-instructions at most, and until it reaches a byte beyond the `bounds` of a buffer.
+    /// Runs `guess` for at most `ticks` warp-instructions, and until it reaches a byte beyond the `bounds` of a buffer.
     fn run_within(&self, guess: &Guess, ticks: u64, bounds: &[u64]) -> Option<TrialResult> {
         let (_, mut plan) = self.planned(guess)?;
         let case = plan.cases.first_mut()?;

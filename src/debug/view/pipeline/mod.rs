@@ -1,8 +1,8 @@
 //! The pipeline of a block over time: when each of its stages was filled, full, read and empty.
 //!
 //! A stage is an mbarrier that copies complete on. It fills from the first copy of a phase, or from the first bytes that are expected,
-//! to the phase's end; it is full until somebody who waits for the phase goes on; it is read from then until the phase of the mbarrier
-//! that stands for "empty" ends. Which one that is, nobody says: if a block has as many mbarriers without copies as with copies, they
+//! to the phase's end; it is full until a thread that waits for the phase goes on; it is read from then until the phase of the mbarrier
+//! that stands for "empty" ends. Which one that is cannot be read off: if a block has as many mbarriers without copies as with copies, they
 //! belong together in order of address. Where there is none, a stage counts as read until it fills again.
 //!
 //! The machine keeps no history of this: the last stretch of the run is executed once more, and what happens is noted ([`recorder`]).
@@ -60,7 +60,7 @@ pub struct StageSpan {
 pub enum StageState {
     /// It is being filled.
     Fill,
-    /// It is full, and nobody reads it yet.
+    /// It is full, and not yet read.
     Full,
     /// It is being read.
     Read,

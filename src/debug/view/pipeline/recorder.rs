@@ -14,7 +14,7 @@ pub enum PipelineEvent {
     Begins(Tick),
     /// The phase with this number has ended.
     Ends(u64),
-    /// At this time somebody was told that the phase of this parity has ended.
+    /// At this time a test found that the phase of this parity has completed.
     Passed(Tick, u32),
 }
 

@@ -79,7 +79,7 @@ fn described(error: &LayoutError) -> String {
 }
 
 impl LayoutStore {
-    /// A shelf with the user's own layouts in `folder`.
+    /// The shipped layouts, and the user's own in `folder`.
     pub fn new(folder: Option<PathBuf>) -> Self {
         Self { folder, shown: SHIPPED.first().map_or(String::new(), |(name, _)| (*name).to_string()) }
     }
@@ -97,7 +97,7 @@ impl LayoutStore {
         names
     }
 
-    /// The layout of a name, of a file, or behind the one that was taken last.
+    /// The layout of a name, of a file, or the one after the one that was taken last.
     ///
     /// # Errors
     /// There is none, or its file is no layout.
@@ -109,7 +109,7 @@ impl LayoutStore {
         };
         let name = if name == "next" { next() } else { name.to_string() };
         let layout = self.read(&name, &names);
-        // Whoever goes through all of them gets past one that cannot be read.
+        // `layout next` gets past one that cannot be read.
         if layout.is_ok() || names.contains(&name) {
             self.shown = name;
         }

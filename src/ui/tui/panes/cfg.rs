@@ -113,7 +113,7 @@ fn row_text(block: &BlockView) -> String {
     if occupancy.is_empty() { format!("[{}]", label(block)) } else { format!("[{} {occupancy}]", label(block)) }
 }
 
-/// Draws the part of the graph that is in sight: centred on the focused block, or all of it.
+/// Draws the part of the graph that is visible: centred on the focused block, or all of it.
 fn graph(
     context: &DrawContext<'_>,
     (view, drawing, shape): (&CfgView, &Drawing, Shape),
@@ -161,9 +161,9 @@ fn graph(
 fn count_place(view: &CfgView, edge: &DrawnEdge, lines: &Lines) -> Option<(Point, String)> {
     let count = taken(view.blocks.get(edge.from)?, edge.to)?;
     let (last, wide) = (edge.way.last()?, count.len());
-    let behind = (last.x + 1, last.x + 1..last.x + wide + 2);
+    let after = (last.x + 1, last.x + 1..last.x + wide + 2);
     let before = last.x.checked_sub(wide + 1).map(|start| (start + 1, start..last.x));
-    let mut places = std::iter::once(behind).chain(before);
+    let mut places = std::iter::once(after).chain(before);
     let (x, _) = places.find(|(_, cells)| cells.clone().all(|x| lines.is_free(x, last.y)))?;
     Some((Point { x, y: last.y }, count))
 }
@@ -174,7 +174,7 @@ fn taken(block: &BlockView, to: usize) -> Option<String> {
     block.counts.as_ref()?.taken.get(way).map(|lanes| short(*lanes))
 }
 
-/// The first cell in sight along one direction: all of it in the middle if there is room, or else the focus in the middle; moved by what
+/// The first visible cell along one direction: all of it in the middle if there is room, or else the focus in the middle; moved by what
 /// the user scrolled, which is kept in bounds.
 fn start(focus: usize, total: usize, room: usize, moved: &mut i64) -> i64 {
     let (focus, total, room) = (focus as i64, total as i64, room as i64);
@@ -270,7 +270,7 @@ impl Lines {
         }
     }
 
-    /// Whether no line runs through a cell that is in sight.
+    /// Whether no line runs through a visible cell.
     fn is_free(&self, x: usize, y: usize) -> bool {
         let place = at(x, self.start.0).zip(at(y, self.start.1)).filter(|(x, y)| *x < self.width && *y < self.height);
         place.is_some_and(|(x, y)| self.sides[y * self.width + x] == 0)
@@ -283,7 +283,7 @@ impl Lines {
     }
 }
 
-/// A row for each block: its label, where it goes, who stands in it.
+/// A row for each block: its label, where it goes, the threads that stand in it.
 fn list(context: &DrawContext<'_>, view: &CfgView, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let focus = view.blocks.iter().position(|block| block.focused).unwrap_or(0);
     let (window, _) = view_state.hooks(focus, view.blocks.len(), canvas.height());

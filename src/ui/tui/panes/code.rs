@@ -7,9 +7,9 @@ use crate::ui::tui::theme::Role;
 
 /// Blanks that a tab stands for.
 const TAB: &str = "    ";
-/// Blanks that a tab at the beginning of a line of PTX stands for. Compilers write one behind every opcode too: one blank will do there.
+/// Blanks that a tab at the beginning of a line of PTX stands for. Compilers write one after every opcode too: one blank will do there.
 const PTX_INDENT: &str = "  ";
-/// Bytes before the first line in sight that are searched for the beginning of a comment.
+/// Bytes before the first visible line that are searched for the beginning of a comment.
 const COMMENT_MAX: usize = 1 << 16;
 
 /// Colours lines of a text one after the other.
@@ -70,12 +70,12 @@ fn comments<'a>(line: &'a str, mut open: bool, line_comment: &str) -> (Vec<(&'a 
             true => rest.get(sign..).and_then(|inside| inside.find("*/")).map(|at| sign + at + 2),
             false => code_length(rest, line_comment),
         };
-        let (piece, behind) = rest.split_at_checked(length.unwrap_or(rest.len())).unwrap_or((rest, ""));
+        let (piece, after) = rest.split_at_checked(length.unwrap_or(rest.len())).unwrap_or((rest, ""));
         pieces.push((piece, open));
         if open && length.is_none() {
             return (pieces, true);
         }
-        rest = behind;
+        rest = after;
         if !open && rest.starts_with(line_comment) {
             pieces.push((rest, true));
             return (pieces, false);

@@ -1,9 +1,9 @@
 //! The memory pane: variables and buffers of a space as elements, as bytes, or as rows of a tile; what differs from the stop before has
 //! a `*` before it.
 //!
-//! Only what is in sight is read, and of objects in one dimension the first elements, after which their rows are made. Cells are as wide
-//! as the widest value in sight: there are fewer of them rather than fewer digits. Above the rows of a tile stand its columns. The cursor
-//! stands on an element: choosing it, or a click on another, asks who wrote it last.
+//! Only what is visible is read, and of objects in one dimension the first elements, after which their rows are made. Cells are as wide
+//! as the widest visible value: there are fewer of them rather than fewer digits. Above the rows of a tile stand its columns. The cursor
+//! stands on an element: choosing it, or a click on another, shows its last write.
 
 use super::context::{DrawContext, ViewState};
 use super::pane::MemoryFormat;
@@ -43,16 +43,16 @@ struct Section {
     rows: u64,
 }
 
-/// The cells of a section that are in sight on each of its rows.
+/// The visible cells of a section on each of its rows.
 struct Grid {
     /// The first column.
     first: u64,
     columns: u64,
-    /// Columns of the screen that a cell takes, the blank behind it among them.
+    /// Columns of the screen that a cell takes, the blank after it among them.
     wide: usize,
 }
 
-/// A row in sight.
+/// A visible row.
 struct Row {
     /// Where it is drawn.
     y: usize,
@@ -156,7 +156,7 @@ impl Section {
                 wide = wide.max(widest(&elements(scene, &object, 0..SAMPLE)) + BESIDE);
                 (fits(wide, ROW_MAX), false)
             }
-            // A cell, and the character behind all of them.
+            // A cell, and the character after all of them.
             MemoryFormat::Bytes => (fits(BYTE + 1, ROW_MAX), false),
         };
         let per_row = per_row.max(1);
@@ -166,7 +166,7 @@ impl Section {
         section
     }
 
-    /// The cells in sight on each of `rows`, that of the cursor among them.
+    /// The visible cells on each of `rows`, that of the cursor among them.
     fn grid(&self, scene: &Scene<'_>, rows: std::ops::Range<u64>, column: u64) -> Grid {
         if !self.is_tile {
             let wide = match self.show {

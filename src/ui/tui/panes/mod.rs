@@ -1,4 +1,4 @@
-//! The panes: each draws plain data of the engine on a canvas, and only what is in sight.
+//! The panes: each draws plain data of the engine on a canvas, and only what is visible.
 //!
 //! A pane holds no state of the machine. What it remembers from one drawing to the next is a [`ViewState`]: how far it was scrolled, where
 //! its cursor is, what was searched for.

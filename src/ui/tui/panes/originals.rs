@@ -9,7 +9,7 @@ use crate::debug::ron_text::read_text;
 use crate::debug::session::Session;
 use crate::debug::view::{current_line, original_line};
 
-/// Lines behind this one are not taken from comments: a wrong number must not make a text of any length.
+/// Lines after this one are not taken from comments: a wrong number must not make a text of any length.
 const LINES_MAX: u32 = 1_000_000;
 
 /// Texts that were looked for; none for those that were not found.

@@ -8,13 +8,13 @@ use crate::debug::view::MemorySpace;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Pane {
-    /// The PTX text, and who stands where.
+    /// The PTX text, and the threads on each line.
     Source {
         /// With how many lanes have executed each line.
         #[serde(default, skip_serializing_if = "is_false")]
         counts: bool,
     },
-    /// The text that the PTX was made from, and who stands where.
+    /// The text that the PTX was made from, and the threads on each line.
     Original {
         /// With how many lanes have executed each line.
         #[serde(default, skip_serializing_if = "is_false")]
@@ -41,7 +41,7 @@ pub enum Pane {
     Warps,
     /// Named barriers.
     Sync,
-    /// Mbarriers: phases, arrivals, bytes, who waits.
+    /// Mbarriers: phases, arrivals, bytes, waiting threads.
     Mbarriers,
     /// Asynchronous copies in flight.
     Copies,
@@ -105,7 +105,7 @@ pub enum RegistersOf {
     /// The focused lane's.
     #[default]
     Lane,
-    /// The warp's: a row tells what 32 lanes hold.
+    /// The warp's: a row shows what 32 lanes hold.
     Warp,
 }
 
@@ -117,7 +117,7 @@ pub enum MemoryFormat {
     Elements,
     /// Bytes in hexadecimal, with the characters they are.
     Bytes,
-    /// Elements in rows of so many.
+    /// Elements in rows of this many.
     Tile(u32),
 }
 

@@ -16,7 +16,7 @@ const KEY_COLUMNS: usize = 3;
 /// What was said so far; the end of it, unless the user scrolled up.
 pub fn console(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let (columns, height) = (canvas.width().saturating_sub(2), canvas.height());
-    // Only as many lines are broken as can be in sight.
+    // Only as many lines are broken as can be visible.
     let back = usize::try_from(-view_state.down).unwrap_or(0);
     let kept = context.transcript.len().min(height + back);
     let lines: Vec<String> = context.transcript[context.transcript.len() - kept..].iter().flat_map(|line| broken(line, columns)).collect();
@@ -70,7 +70,7 @@ impl<'a> KeyColumn<'a> {
         Self { keys, names: keys.iter().map(|(key, _)| width(key)).max().unwrap_or(0) }
     }
 
-    /// Columns it takes: a blank before and behind, and two between.
+    /// Columns it takes: a blank before and after, and two between.
     fn width(&self) -> usize {
         self.names + 4 + self.keys.iter().map(|(_, described)| width(described)).max().unwrap_or(0)
     }

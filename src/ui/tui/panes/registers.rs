@@ -1,7 +1,7 @@
 //! The registers pane: what the focused lane holds, or in a row for each register what all lanes of the warp hold.
 //!
 //! Above them may stand the displays and the operands of the present instruction, which are pinned. A value that is another than at
-//! the stop before has a `*` before it, and tells what it was if there is room. Choosing a register asks who wrote it last.
+//! the stop before has a `*` before it, and shows what it was if there is room. Choosing a register shows its last write.
 
 use super::context::{DrawContext, ViewState};
 use super::pane::RegistersOf;
@@ -170,7 +170,7 @@ fn chosen<'n>(names: &'n [String], lines: usize, cursor: usize, view_state: &mut
     name
 }
 
-/// Whether a name contains what the option asks for; behind `!`, whether it does not.
+/// Whether a name contains what the option asks for; after `!`, whether it does not.
 fn passes(name: &str, only: &str) -> bool {
     only.strip_prefix('!').map_or_else(|| name.contains(only), |unwanted| !name.contains(unwanted))
 }
@@ -241,7 +241,7 @@ fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<
     }
 }
 
-/// Values lane by lane, the focused lane's behind `◆`; the first ones, and the focused one if it is not among them.
+/// Values lane by lane, the focused lane's after `◆`; the first ones, and the focused one if it is not among them.
 fn mixed_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
     let lanes: Vec<u32> = (0..32).filter(|lane| text.mask.contains(*lane as usize)).collect();
     // Of floating-point numbers the first digits say enough for more lanes to have room.

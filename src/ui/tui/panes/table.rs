@@ -30,14 +30,14 @@ pub fn locals(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mu
     title + &listing(&table, view_state, canvas, &|_| None)
 }
 
-/// Named barriers of the focused block: who has arrived, who is missing.
+/// Named barriers of the focused block: which warps have arrived, which are missing.
 pub fn sync(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let barriers = view::barriers(&context.session.scene(), &ThreadFilter::default());
     let (title, table) = titled("sync", barriers.map(|rows| threads::barriers(&rows)).map_err(|error| error.to_string()));
     title + &listing(&table, view_state, canvas, &|_| None)
 }
 
-/// The mbarriers of the focused block, each with who waits for it. A click shows one in full.
+/// The mbarriers of the focused block, each with the threads that wait for it. A click shows one in full.
 pub fn mbarriers(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let views = view::mbarrier_views(&context.session.scene());
     let names: Vec<String> = views.iter().flatten().map(|view| view.name.clone()).collect();
@@ -111,7 +111,7 @@ fn titled(title: &str, table: Result<Table, String>) -> (String, Table) {
     (title.to_string(), table.unwrap_or_else(|error| Table { note: Some(error), ..Table::default() }))
 }
 
-/// Draws a table, and makes its rows do something on a click; what its title says of the rows in sight.
+/// Draws a table, and makes its rows do something on a click; what its title says of the visible rows.
 pub fn listing(table: &Table, view_state: &mut ViewState, canvas: &mut Canvas<'_>, command: &dyn Fn(usize) -> Option<String>) -> String {
     let has_head = table.rows.len() > 1 && canvas.height() > 2 && table.columns.iter().any(|column| !column.title.is_empty());
     let head = usize::from(has_head);
@@ -143,7 +143,7 @@ pub fn listing(table: &Table, view_state: &mut ViewState, canvas: &mut Canvas<'_
     more(&window, table.rows.len())
 }
 
-/// Columns that each column takes to show the rows in sight.
+/// Columns that each column takes to show the visible rows.
 fn widths(table: &Table, window: &std::ops::Range<usize>) -> Vec<usize> {
     let rows = table.rows.get(window.clone()).unwrap_or_default();
     let column = |index: usize, title: &str| {

@@ -78,7 +78,7 @@ fn draw_bar(session: &Session, cursor: Option<usize>, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// The bar: `━` before the present, `●` the present, `─` behind it, `▴` marks, `┃` stops, `✖` findings, `◇` the cursor.
+/// The bar: `━` before the present, `●` the present, `─` after it, `▴` marks, `┃` stops, `✖` findings, `◇` the cursor.
 fn cells(session: &Session, cursor: Option<usize>, room: usize) -> Vec<(&'static str, Role)> {
     let now = cell_of(session, session.time(), room);
     let mut cells: Vec<_> = (0..room).map(|x| if x < now { ("━", Role::Lanes) } else { ("─", Role::Dim) }).collect();

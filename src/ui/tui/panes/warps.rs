@@ -117,7 +117,7 @@ fn state(scene: &Scene<'_>, row: &WarpSummaryRow) -> String {
     }
 }
 
-/// A cell for each lane: `█` runs next, `▓` runs later, `▒` waits, `·` is elsewhere, blank has exited. The column behind it.
+/// A cell for each lane: `█` runs next, `▓` runs later, `▒` waits, `·` is elsewhere, blank has exited. Returns the column after it.
 fn bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), row: &WarpSummaryRow, next: LaneMask, (warp, focused): (u32, u32)) -> usize {
     let Some(location) = &row.location else { return x };
     for lane in 0..LANES as u32 {

@@ -1,6 +1,6 @@
 //! Short texts that several panes show.
 
-/// What stands at the end of a title where not all rows are in sight.
+/// What stands at the end of a title where not all rows are visible.
 pub(super) fn more(window: &std::ops::Range<usize>, total: usize) -> String {
     if window.len() >= total { String::new() } else { format!(" · {}-{} of {total}", window.start + 1, window.end) }
 }
