@@ -281,9 +281,7 @@ fn home_problems(file: &File) -> Vec<String> {
     let is_top = file.layer().is_some_and(|layer| TOP_FILES.contains(&layer));
     let strangers = HOMES.iter().filter(|(_, owner)| !is_top && !file.is_in(owner));
     let named = strangers.flat_map(|(name, owner)| occurrences(&file.code, name).map(move |at| (at, name, owner)));
-    named
-        .map(|(at, name, owner)| format!("{}: `{name}` belongs to `{owner}` alone: hide it in a type of ours", file.place(at)))
-        .collect()
+    named.map(|(at, name, owner)| format!("{}: `{name}` belongs to `{owner}` alone: hide it in a type of ours", file.place(at))).collect()
 }
 
 #[test]

@@ -104,7 +104,7 @@ pub enum CopySide {
 pub enum FlightBytes {
     /// None: an arrival.
     None,
-    /// The same for each lane.
+    /// The same number for each lane.
     PerLane {
         /// Lanes.
         lanes: u32,
