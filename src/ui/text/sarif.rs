@@ -209,7 +209,8 @@ fn plain(rule_id: String, level: &'static str, text: String) -> RunResult {
 fn finding(finding: &FindingText) -> RunResult {
     let level = finding.severity.word();
     let memory = finding.memory.as_ref().map_or(String::new(), |memory| format!("{}: ", memory.name));
-    let sentences = [format!("{memory}{}", finding.message), finding.why.clone(), finding.fix.clone()];
+    let fix = if finding.fix.is_empty() { String::new() } else { format!("fix: {}", finding.fix) };
+    let sentences = [format!("{memory}{}", finding.message), finding.why.clone(), fix];
     let text: Vec<String> = sentences.into_iter().filter(|text| !text.is_empty()).collect();
     let ptx = finding.site().and_then(|site| site.lines.first().filter(|_| site.lines.len() > 1));
     let first = finding.first.iter().filter_map(|side| Some(location(best(&side.site)?, Some(described("first", side)))));
