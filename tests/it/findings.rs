@@ -137,7 +137,7 @@ fn json_has_both_sides_of_a_finding() {
         assert!(finding[side]["value"].is_string() && site["time"].is_u64(), "{site}");
     }
     assert_eq!((&finding["memory"]["symbol"], &finding["memory"]["bytes"]), (&Value::from("s"), &Value::from(4)));
-    assert_eq!((&finding["first"]["action"], &finding["second"]["action"]), (&Value::from("write"), &Value::from("read")));
+    assert_eq!((&finding["first"]["action"], &finding["second"]["action"]), (&Value::from("read"), &Value::from("write")));
     assert!(finding["fix"].as_str().unwrap().starts_with("insert __syncthreads()"), "{finding}");
 }
 
