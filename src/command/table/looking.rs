@@ -137,8 +137,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Show registers of the warp as the matrix they hold",
         help: "Shows what registers hold in all lanes of the focused warp as a matrix of mma, mma.sp, wmma or wgmma, and for each element \
             the lane that holds it and its number there, counted from the first register's low bits on. A fragment is named by \
-            instruction, shape, matrix (a, b, c or d) and type. With at, only one element and the lane that holds it; with lane, only what that \
-            lane holds. Of a sparse matrix the columns are those that are kept.",
+            instruction, shape, matrix (a, b, c or d) and type. With at, only one element and the lane that holds it; with lane, only what \
+            that lane holds. Of a sparse matrix the columns are those that are kept.",
         examples: &[
             "info fragment %r4..%r7 as mma.m16n8k16.a.f16",
             "info fragment %f1, %f2, %f3, %f4 as mma.m16n8k16.d.f32 at 3,5",
