@@ -6,7 +6,7 @@ use super::focus::Focus;
 use super::memory::{self, Bytes, MemoryError};
 use crate::isa::Space;
 use crate::machine::{LaneMask, Machine};
-use crate::program::Bank;
+use crate::program::{Bank, Slot};
 
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub enum Edit {
         /// Its bank.
         bank: Bank,
         /// Its slot in the warp's register file.
-        slot: u32,
+        slot: Slot,
         /// The new value, zero-extended; of a predicate, 0 or 1.
         value: u64,
     },
@@ -43,7 +43,7 @@ pub enum Edit {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// The warp is not on the machine, or has no such register.
-    #[error("warp {warp} of block {block:?} has no register in slot {slot} for lanes {}", .lanes.list())]
+    #[error("warp {warp} of block {block:?} has no register in slot {} for lanes {}", .slot.0, .lanes.list())]
     NoRegister {
         /// Block index.
         block: [u32; 3],
@@ -52,7 +52,7 @@ pub enum EditError {
         /// The lanes.
         lanes: LaneMask,
         /// The slot.
-        slot: u32,
+        slot: Slot,
     },
     /// The memory is not there or cannot be written.
     #[error(transparent)]

@@ -103,7 +103,7 @@ fn lane_view(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc) -> LaneView {
     let waits_here = innermost && frame.group.current_pc() == pc && !is_ready;
     let holds = |lane: u32| {
         inst.guard.is_none_or(|guard| {
-            let bits = frame.warp.registers.pred.get((frame.base.pred + guard.slot) as usize).copied().unwrap_or(LaneMask::NONE);
+            let bits = frame.warp.registers.pred.get(guard.slot.in_frame(frame.base.pred).index()).copied().unwrap_or(LaneMask::NONE);
             (bits.contains(lane as usize)) != guard.negate
         })
     };

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::focus::{Focus, ThreadFilter};
 use crate::isa::{ScalarType, Space};
 use crate::machine::LaneMask;
-use crate::program::{Bank, Pc};
+use crate::program::{Bank, Pc, Slot};
 
 /// A register of some lanes of one warp, or a range of memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct RegisterTarget {
     /// Its bank.
     pub bank: Bank,
     /// Its slot in the warp's register file: the frame's base is added already.
-    pub slot: u32,
+    pub slot: Slot,
     /// Slots it takes: 2 for `.b128`, else 1.
     pub width: u32,
     /// Its declared type.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::program::operands::RegisterOperand;
-use crate::program::{Bank, FuncId, Program, Slots};
+use crate::program::{Bank, FuncId, Program, Slot, Slots};
 
 /// Numbers for the slots of one function's frame: of 32 bits, then of 64, then predicates.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,8 +28,8 @@ impl FrameCells {
 
     /// The number of a slot.
     #[inline]
-    pub fn cell(&self, bank: Bank, slot: u32) -> u32 {
-        self.starts[bank as usize] + slot
+    pub fn cell(&self, bank: Bank, slot: Slot) -> u32 {
+        self.starts[bank as usize] + slot.0
     }
 
     /// The numbers of the slots that a register takes.
@@ -82,8 +82,8 @@ mod tests {
     #[test]
     fn banks_follow_each_other() {
         let frame = FrameCells::new(Slots { b32: 3, b64: 2, pred: 1 }, 10);
-        assert_eq!([frame.cell(Bank::B32, 2), frame.cell(Bank::B64, 0), frame.cell(Bank::Pred, 0)], [12, 13, 15]);
+        assert_eq!([frame.cell(Bank::B32, Slot(2)), frame.cell(Bank::B64, Slot(0)), frame.cell(Bank::Pred, Slot(0))], [12, 13, 15]);
         assert_eq!(frame.end(), 16);
-        assert_eq!(frame.of(RegisterOperand { bank: Bank::B64, slot: 0, width: 2 }), 13..15);
+        assert_eq!(frame.of(RegisterOperand { bank: Bank::B64, slot: Slot(0), width: 2 }), 13..15);
     }
 }

@@ -1,6 +1,6 @@
 //! What is wrong with an opcode that matches no form, in words: the nearest form says what would be right.
 
-use super::form::{Form, Slot};
+use super::form::{Form, WordPlace};
 use super::matcher::{Fit, MatchError, Piece, fit};
 use super::suggest::nearest;
 use super::{ScalarType, table};
@@ -152,10 +152,10 @@ fn rival<'p>(form: &'static Form, words: &[Piece<'p>], word: &str) -> Option<&'p
 }
 
 /// The error for a slot that must be filled, which is one of `slots`.
-fn missing<'s>(slots: impl Iterator<Item = &'s Slot>, opcode: &str, text: &str) -> MatchError {
-    let slots: Vec<&Slot> = slots.collect();
+fn missing<'s>(slots: impl Iterator<Item = &'s WordPlace>, opcode: &str, text: &str) -> MatchError {
+    let slots: Vec<&WordPlace> = slots.collect();
     let first = slots.first().and_then(|slot| slot.words.first());
-    let is_alike = |slot: &&Slot| slot.words.first().map(|word| word.ty.is_some()) == first.map(|word| word.ty.is_some());
+    let is_alike = |slot: &&WordPlace| slot.words.first().map(|word| word.ty.is_some()) == first.map(|word| word.ty.is_some());
     let listed = words_of(slots.iter().copied().filter(is_alike));
     let (code, message) = match first {
         Some(word) if word.ty.is_some() => ("type", format!("missing type of '{opcode}'")),
@@ -171,16 +171,16 @@ fn missing<'s>(slots: impl Iterator<Item = &'s Slot>, opcode: &str, text: &str) 
 }
 
 /// The slots of a form that types fill.
-fn type_slots(form: &Form) -> impl Iterator<Item = &Slot> {
+fn type_slots(form: &Form) -> impl Iterator<Item = &WordPlace> {
     form.slots.iter().filter(|slot| slot.words.iter().any(|word| word.ty.is_some()))
 }
 
-fn has(slot: &Slot, word: &str) -> bool {
+fn has(slot: &WordPlace, word: &str) -> bool {
     slot.words.iter().any(|other| other.text.split('.').any(|part| part == word))
 }
 
 /// Every word of `slots` once, with dots: `.rn .rz`.
-fn words_of<'s>(slots: impl Iterator<Item = &'s Slot>) -> String {
+fn words_of<'s>(slots: impl Iterator<Item = &'s WordPlace>) -> String {
     let mut words: Vec<&str> = Vec::new();
     for word in slots.flat_map(|slot| &slot.words) {
         if !words.contains(&word.text) {

@@ -96,7 +96,7 @@ pub struct Form {
     /// Text before the first dot.
     pub opcode: &'static str,
     /// Places for the words after it.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<WordPlace>,
     /// `.*`: any further words.
     pub any_words: bool,
     /// Its operands.
@@ -107,7 +107,7 @@ pub struct Form {
 
 /// A place for a word after the opcode.
 #[derive(Clone, Debug)]
-pub struct Slot {
+pub struct WordPlace {
     /// The words that fit.
     pub words: Vec<Word>,
     /// Whether one of them must be there.

@@ -1,6 +1,6 @@
 //! The reader of the notation that rows are written in (described in `form`), and the named sets of words it may use.
 
-use super::form::{Count, Form, OperandForm, OperandType, Role, Row, Slot, Word};
+use super::form::{Count, Form, OperandForm, OperandType, Role, Row, Word, WordPlace};
 use super::{ScalarType, Space};
 
 /// Words that many rows share, as `<name>` in a slot.
@@ -96,7 +96,7 @@ pub(super) fn read(row: &'static Row) -> Form {
 }
 
 /// The slots of `-word.word(.a|.b)[.c]`.
-fn slots(mut rest: &'static str) -> Vec<Slot> {
+fn slots(mut rest: &'static str) -> Vec<WordPlace> {
     let mut slots = Vec::new();
     while let Some(first) = rest.chars().next() {
         let (inner, end, required) = match first {
@@ -104,14 +104,14 @@ fn slots(mut rest: &'static str) -> Vec<Slot> {
             '[' => (&rest[1..], ']', false),
             _ => {
                 let end = rest[1..].find(['.', '-', '(', '[']).map_or(rest.len(), |at| at + 1);
-                slots.push(Slot { words: vec![word(&rest[..end])], required: true, joined: first == '-' });
+                slots.push(WordPlace { words: vec![word(&rest[..end])], required: true, joined: first == '-' });
                 rest = &rest[end..];
                 continue;
             }
         };
         let close = inner.find(end).unwrap_or_else(|| fault("unclosed slot in", rest));
         let joined = inner.starts_with('-');
-        slots.push(Slot { words: inner[..close].split('|').flat_map(words).collect(), required, joined });
+        slots.push(WordPlace { words: inner[..close].split('|').flat_map(words).collect(), required, joined });
         rest = &inner[close + 1..];
     }
     slots

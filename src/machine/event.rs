@@ -11,8 +11,8 @@ use crate::machine::state::mbarrier::Contribution;
 use crate::machine::state::place::{BlockId, Place, Tick};
 use crate::machine::state::registers::FrameBase;
 use crate::machine::state::warp::Warp;
-use crate::program::Access;
 use crate::program::operands::Use;
+use crate::program::{Access, Slot};
 
 /// How an access touches memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +164,7 @@ pub enum WgmmaChange<'a> {
         /// How.
         used: Use,
         /// The register's slot in the warp's 32-bit registers.
-        slot: u32,
+        slot: Slot,
         /// The latest `wgmma` in flight that writes it, or, if `used` is a write, reads it; none if there is none. Under `eager` it stays
         /// in flight for this purpose until its warp has waited for it.
         by: Option<&'a Wgmma>,

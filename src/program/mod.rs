@@ -42,6 +42,12 @@ define_id!(
     Pc, "pc"
 );
 define_id!(
+    /// A slot of a bank of registers: counted from the start of the frame, or over the whole bank where it says so.
+    #[derive(Default)]
+    #[repr(transparent)]
+    Slot, "slot"
+);
+define_id!(
     /// A function or kernel: an index into [`Program::functions`].
     FuncId, "fn"
 );
@@ -294,7 +300,7 @@ pub struct Param {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamPlace {
     /// `.reg`: a slot of the callee's frame.
-    Register(Bank, u32),
+    Register(Bank, Slot),
     /// `.param` of a function: offset in the callee's frame of local memory.
     Frame(u32),
     /// `.param` of a kernel: offset in the parameter bank.
@@ -434,16 +440,38 @@ pub enum CallArg {
 /// Which slot each register of a function got, by number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
-    b32: Vec<Option<u32>>,
-    b64: Vec<Option<u32>>,
-    pred: Vec<Option<u32>>,
+    b32: Vec<Option<Slot>>,
+    b64: Vec<Option<Slot>>,
+    pred: Vec<Option<Slot>>,
     /// Slots given away.
     pub slots: Slots,
 }
 
+impl Slot {
+    /// The slot `count` after it.
+    #[inline(always)]
+    #[must_use]
+    pub fn offset(self, count: u32) -> Self {
+        Self(self.0 + count)
+    }
+
+    /// This slot of a frame that starts at `base`, counted over the whole bank.
+    #[inline(always)]
+    #[must_use]
+    pub fn in_frame(self, base: Slot) -> Self {
+        Self(base.0 + self.0)
+    }
+
+    /// It and those after it, `count` in all.
+    #[inline]
+    pub fn run(self, count: u32) -> impl DoubleEndedIterator<Item = Self> + Clone {
+        (self.0..self.0 + count).map(Self)
+    }
+}
+
 impl Placement {
     /// The slot of register `number` of a bank, and of the next `width - 1` after it; assigned now if it has none.
-    pub fn place(&mut self, bank: Bank, number: u32, width: u32) -> u32 {
+    pub fn place(&mut self, bank: Bank, number: u32, width: u32) -> Slot {
         let (placed, next) = match bank {
             Bank::B32 => (&mut self.b32, &mut self.slots.b32),
             Bank::B64 => (&mut self.b64, &mut self.slots.b64),
@@ -456,16 +484,16 @@ impl Placement {
         if let Some(slot) = placed[number as usize] {
             return slot;
         }
-        let slot = *next;
+        let slot = Slot(*next);
         *next += width;
-        for (place, slot) in placed[number as usize..end].iter_mut().zip(slot..) {
+        for (place, slot) in placed[number as usize..end].iter_mut().zip(slot.run(width)) {
             *place = Some(slot);
         }
         slot
     }
 
     /// The slot of register `number` of a bank; none if no code names it.
-    pub fn slot(&self, bank: Bank, number: u32) -> Option<u32> {
+    pub fn slot(&self, bank: Bank, number: u32) -> Option<Slot> {
         let placed = match bank {
             Bank::B32 => &self.b32,
             Bank::B64 => &self.b64,

@@ -1,5 +1,6 @@
 //! Where operands live: register slots, constants, special registers and addresses, all resolved before the run.
 
+use super::Slot;
 use crate::isa::{FloatType, IntType, ScalarType, Space, Width};
 
 /// A bank of registers of one lane: one slot holds one register.
@@ -68,11 +69,11 @@ impl FloatType {
 /// A register slot of the current function's frame that is written; the bank follows from the operation.
 /// [`Dst::SINK`] is the bit bucket `_`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Dst(pub u32);
+pub struct Dst(pub Slot);
 
 impl Dst {
     /// The destination `_`: the result is dropped.
-    pub const SINK: Dst = Dst(u32::MAX);
+    pub const SINK: Dst = Dst(Slot(u32::MAX));
 
     /// Whether the result is dropped.
     #[inline(always)]
@@ -83,7 +84,7 @@ impl Dst {
 
 impl std::fmt::Debug for Dst {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.is_sink() { write!(f, "_") } else { write!(f, "d{}", self.0) }
+        if self.is_sink() { write!(f, "_") } else { write!(f, "d{}", self.0.0) }
     }
 }
 
@@ -95,7 +96,7 @@ pub struct Src(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SrcKind {
     /// A slot of the current function's frame.
-    Reg(u32),
+    Reg(Slot),
     /// An entry of `Program::consts32`, `consts64`, the same for all lanes.
     Const(u32),
     /// An entry of `Program::specials`: a 32-bit special register that never changes during a block's life.
@@ -111,7 +112,7 @@ impl Src {
     #[inline]
     pub fn new(kind: SrcKind) -> Self {
         let (tag, index) = match kind {
-            SrcKind::Reg(index) => (0, index),
+            SrcKind::Reg(slot) => (0, slot.0),
             SrcKind::Const(index) => (1, index),
             SrcKind::Special(index) => (2, index),
         };
@@ -121,7 +122,7 @@ impl Src {
 
     /// A register slot.
     #[inline]
-    pub fn reg(slot: u32) -> Self {
+    pub fn reg(slot: Slot) -> Self {
         Self::new(SrcKind::Reg(slot))
     }
 
@@ -137,7 +138,7 @@ impl Src {
     pub fn kind(self) -> SrcKind {
         let index = self.0 & (Self::INDEX_END - 1);
         match self.0 >> Self::INDEX_BITS {
-            0 => SrcKind::Reg(index),
+            0 => SrcKind::Reg(Slot(index)),
             1 => SrcKind::Const(index),
             _ => SrcKind::Special(index),
         }
@@ -147,7 +148,7 @@ impl Src {
 impl std::fmt::Debug for Src {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.kind() {
-            SrcKind::Reg(index) => write!(f, "r{index}"),
+            SrcKind::Reg(slot) => write!(f, "r{}", slot.0),
             SrcKind::Const(index) => write!(f, "c{index}"),
             SrcKind::Special(index) => write!(f, "s{index}"),
         }
@@ -162,7 +163,7 @@ pub enum PredSrc {
     /// The predicate slot, negated if `negate`.
     Reg {
         /// Slot in the predicate bank.
-        slot: u32,
+        slot: Slot,
         /// `!p`.
         negate: bool,
     },

@@ -2,7 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::{Address, Bank, Base, CallArg, CallId, CallTarget, Dst, Function, ListId, Param, ParamPlace, PredSrc, Program, Src, SrcKind};
+use super::{
+    Address, Bank, Base, CallArg, CallId, CallTarget, Dst, Function, ListId, Param, ParamPlace, PredSrc, Program, Slot, Src, SrcKind,
+};
 
 /// A register as an instruction names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,7 +12,7 @@ pub struct RegisterOperand {
     /// Its bank.
     pub bank: Bank,
     /// Its slot, counted from the frame's base.
-    pub slot: u32,
+    pub slot: Slot,
     /// Slots it takes: 2 for `.b128`, else 1.
     pub width: u32,
 }
@@ -63,7 +65,7 @@ fn param_register(param: &Param) -> Option<RegisterOperand> {
     }
 }
 
-fn slot_of(source: Src) -> Option<u32> {
+fn slot_of(source: Src) -> Option<Slot> {
     match source.kind() {
         SrcKind::Reg(slot) => Some(slot),
         SrcKind::Const(_) | SrcKind::Special(_) => None,
@@ -96,7 +98,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    pub(super) fn show(&mut self, used: Use, bank: Bank, slot: u32, width: u32) {
+    pub(super) fn show(&mut self, used: Use, bank: Bank, slot: Slot, width: u32) {
         (self.visit)(used, RegisterOperand { bank, slot, width });
     }
 

@@ -6,14 +6,14 @@ use super::builder::ModuleBuilder;
 use super::const_expr;
 use super::insert::Insertions;
 use super::labels::{self, Labels};
-use super::operands::RegisterRef;
+use super::operands::{NumberedRegister, RegisterRef};
 use super::parameter;
 use super::scope::{self, Symbol};
 use super::variable::{self, Extent, Region};
 use crate::base::{Diagnostic, Span};
 use crate::isa::ScalarType;
 use crate::program::{
-    Bank, ControlOp, FuncId, Function, Inst, Op, Param, ParamPlace, Pc, Placement, Register, Slots, SourceLine, Statement as Parts,
+    Bank, ControlOp, FuncId, Function, Inst, Op, Param, ParamPlace, Pc, Placement, Register, Slot, Slots, SourceLine, Statement as Parts,
     TableId, map,
 };
 use crate::syntax::tree::{Block, Loc, Name, Statement, Variable};
@@ -345,7 +345,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     }
 
     /// Declares the registers of a `.reg` declaration and returns the first.
-    fn register(&mut self, variable: &Variable<'a>) -> Result<RegisterRef, Diagnostic> {
+    fn register(&mut self, variable: &Variable<'a>) -> Result<NumberedRegister, Diagnostic> {
         let extent = variable::extent(variable)?;
         variable::check_available(variable, extent.ty, &self.module.header)?;
         let name = variable.name;
@@ -367,7 +367,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             self.declare(name, Symbol::Register { first, components }, count)?;
             let start = self.here().0;
             self.open_registers.push(self.registers.len());
-            let (bank, number) = (first.bank, first.slot);
+            let (bank, number) = (first.bank, first.number);
             self.registers.push(Register { name: name.text.into(), count, components, ty: extent.ty, bank, number, scope: start..start });
         }
         Ok(first)
@@ -383,10 +383,10 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     }
 
     /// Numbers for `count` registers; they denote slots until code names them.
-    fn numbers(&mut self, extent: &Extent, count: u64, name: Name<'_>) -> Result<RegisterRef, Diagnostic> {
+    fn numbers(&mut self, extent: &Extent, count: u64, name: Name<'_>) -> Result<NumberedRegister, Diagnostic> {
         let bank = extent.ty.bank();
         let next = self.declared_in(bank);
-        let first = RegisterRef { bank, slot: *next, ty: extent.ty };
+        let first = NumberedRegister { bank, number: *next, ty: extent.ty };
         let wanted = count.saturating_mul(u64::from(extent.components * scope::slots_of(first)));
         match wanted.checked_add(u64::from(*next)).filter(|total| *total <= REGISTERS_MAX) {
             Some(total) => *next = total as u32,
@@ -412,13 +412,13 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         *next += 1;
         let here = self.here().0;
         self.registers.push(Register { name: name.into(), count: None, components: 1, ty, bank, number, scope: here..here + 1 });
-        self.placed(RegisterRef { bank, slot: number, ty })
+        self.placed(NumberedRegister { bank, number, ty })
     }
 
     /// The register with its slot, where the declaration had its number.
-    pub(super) fn placed(&mut self, declared: RegisterRef) -> RegisterRef {
-        let slot = self.placement.place(declared.bank, declared.slot, scope::slots_of(declared));
-        RegisterRef { slot, ..declared }
+    pub(super) fn placed(&mut self, declared: NumberedRegister) -> RegisterRef {
+        let slot = self.placement.place(declared.bank, declared.number, scope::slots_of(declared));
+        RegisterRef { bank: declared.bank, slot, ty: declared.ty }
     }
 
     /// Declares a parameter of a function that is no kernel: a register or a place in the frame.
@@ -437,7 +437,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             }
             "reg" => {
                 let first = self.register(variable)?;
-                let component = |index: u32| RegisterRef { slot: first.slot + index, ..first };
+                let component = |index: u32| NumberedRegister { number: first.number + index, ..first };
                 let registers: Vec<RegisterRef> = (0..extent.components).map(|index| self.placed(component(index))).collect();
                 let places: Vec<ParamPlace> = registers.iter().map(|register| ParamPlace::Register(register.bank, register.slot)).collect();
                 parameter::register_params(variable, &extent, &places)
@@ -505,7 +505,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
                     Ok(vec![parameter::param(variable, &extent, ParamPlace::Frame(0))?])
                 }
                 _ => {
-                    let places = vec![ParamPlace::Register(Bank::B32, 0); extent.components as usize];
+                    let places = vec![ParamPlace::Register(Bank::B32, Slot::default()); extent.components as usize];
                     parameter::register_params(variable, &extent, &places)
                 }
             }

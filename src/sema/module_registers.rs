@@ -12,7 +12,7 @@ use crate::flow::graph::Edges;
 use crate::flow::reach::closure;
 use crate::flow::solver::{Analysis, Direction, solve};
 use crate::isa::ScalarType;
-use crate::program::{Bank, CallArg, CallTarget, ControlOp, FuncId, Function, Op, Param, ParamPlace, PredSrc, Program, Slots, Src};
+use crate::program::{Bank, CallArg, CallTarget, ControlOp, FuncId, Function, Op, Param, ParamPlace, PredSrc, Program, Slot, Slots, Src};
 
 /// A register by its bank and number, the same in all functions.
 type Shared = (Bank, u32);
@@ -103,7 +103,7 @@ fn check_calls(program: &Program, callees: &[BTreeSet<usize>]) -> Result<(), Dia
 /// Gives `registers` slots in function `id`, makes them its parameters and results, and hands those of each callee over at its calls.
 fn place(program: &mut Program, id: FuncId, registers: &BTreeSet<Shared>, callees: &[BTreeSet<usize>], used: &[BTreeSet<Shared>]) {
     let function = &mut program.functions[id.index()];
-    let slots: Vec<(Shared, u32)> = registers.iter().map(|shared| (*shared, function.placement.place(shared.0, shared.1, 1))).collect();
+    let slots: Vec<(Shared, Slot)> = registers.iter().map(|shared| (*shared, function.placement.place(shared.0, shared.1, 1))).collect();
     function.slots = function.placement.slots;
     if !function.is_kernel {
         let params: Vec<Param> = slots.iter().map(|((bank, number), slot)| param(function, *bank, *number, *slot)).collect();
@@ -125,14 +125,14 @@ fn place(program: &mut Program, id: FuncId, registers: &BTreeSet<Shared>, callee
     }
 }
 
-fn argument(bank: Bank, slot: u32) -> CallArg {
+fn argument(bank: Bank, slot: Slot) -> CallArg {
     match bank {
         Bank::Pred => CallArg::Pred(PredSrc::Reg { slot, negate: false }),
         Bank::B32 | Bank::B64 => CallArg::Value(bank, Src::reg(slot)),
     }
 }
 
-fn param(function: &Function, bank: Bank, number: u32, slot: u32) -> Param {
+fn param(function: &Function, bank: Bank, number: u32, slot: Slot) -> Param {
     let declared = function.registers.iter().filter(|register| register.bank == bank);
     let named = declared.flat_map(|register| register.components().map(move |(name, at)| (name, at, register.ty)));
     let found = named.into_iter().find(|(_, at, _)| *at == number);

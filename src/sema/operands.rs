@@ -8,7 +8,7 @@
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ImageKind, ScalarType};
 use crate::program::{
-    Bank, CopyId, CopyOp, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Op, Pc, SpecialRef, Src, TableId,
+    Bank, CopyId, CopyOp, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Op, Pc, Slot, SpecialRef, Src, TableId,
     UnsupportedId, WgmmaId, WgmmaOp,
 };
 use crate::syntax::tree::{Expr, Name, Operand};
@@ -82,7 +82,18 @@ pub(super) struct RegisterRef {
     /// Its bank.
     pub bank: Bank,
     /// Its slot; a `.b128` has the next one too.
-    pub slot: u32,
+    pub slot: Slot,
+    /// Its declared type.
+    pub ty: ScalarType,
+}
+
+/// A declared register, or the first of several, before code names it and it gets its slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NumberedRegister {
+    /// Its bank.
+    pub bank: Bank,
+    /// Its number in the function's declarations of that bank; a `.b128` has the next one too.
+    pub number: u32,
     /// Its declared type.
     pub ty: ScalarType,
 }

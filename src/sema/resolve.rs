@@ -4,7 +4,7 @@ use super::body::BodyBuilder;
 use super::const_expr::{self, Constant};
 use super::decode::OF_MODULE;
 use super::header::F64_TARGET;
-use super::operands::{Operands, RegisterRef, Value};
+use super::operands::{NumberedRegister, Operands, RegisterRef, Value};
 use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{SPECIAL_REGISTERS, ScalarType, Space, special_register};
@@ -317,8 +317,8 @@ fn noun_for(name: &str) -> &'static str {
     if name.starts_with('%') { "register" } else { "name" }
 }
 
-fn component_of(first: RegisterRef, index: u32) -> RegisterRef {
-    RegisterRef { slot: first.slot + index * scope::slots_of(first), ..first }
+fn component_of(first: NumberedRegister, index: u32) -> NumberedRegister {
+    NumberedRegister { number: first.number + index * scope::slots_of(first), ..first }
 }
 
 fn parameter(param: &Param) -> Value {

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::operands::RegisterRef;
+use super::operands::NumberedRegister;
 use crate::base::{Diagnostic, Span};
 use crate::program::{FuncId, Pc, TableId, VarId};
 use crate::syntax::tree::Name;
@@ -17,7 +17,7 @@ pub(super) enum Symbol {
     /// A register, or a vector of `components` registers in neighbouring slots.
     Register {
         /// The first component.
-        first: RegisterRef,
+        first: NumberedRegister,
         /// 1, 2 or 4.
         components: u32,
     },
@@ -67,7 +67,7 @@ pub(super) fn check_reserved(name: Name<'_>) -> Result<(), Diagnostic> {
 }
 
 /// Slots that one register of type `ty` takes: two for `.b128`.
-pub(super) fn slots_of(register: RegisterRef) -> u32 {
+pub(super) fn slots_of(register: NumberedRegister) -> u32 {
     register.ty.bits().div_ceil(64).max(1)
 }
 
@@ -192,8 +192,8 @@ impl<'a> Scopes<'a> {
 fn nth(symbol: Symbol, number: u32) -> Symbol {
     match symbol {
         Symbol::Register { first, components } => {
-            let slot = first.slot + number * components * slots_of(first);
-            Symbol::Register { first: RegisterRef { slot, ..first }, components }
+            let number = first.number + number * components * slots_of(first);
+            Symbol::Register { first: NumberedRegister { number, ..first }, components }
         }
         other @ (Symbol::Variable(_)
         | Symbol::Param(_)
@@ -224,8 +224,8 @@ mod tests {
         Name { text, span: Span::new(SourceId(0), at, at + 1) }
     }
 
-    fn register(slot: u32) -> Symbol {
-        Symbol::Register { first: RegisterRef { bank: Bank::B32, slot, ty: ScalarType::B32 }, components: 1 }
+    fn register(number: u32) -> Symbol {
+        Symbol::Register { first: NumberedRegister { bank: Bank::B32, number, ty: ScalarType::B32 }, components: 1 }
     }
 
     #[test]

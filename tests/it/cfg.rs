@@ -8,7 +8,7 @@
 use proptest::prelude::*;
 use ptxdbg::base::{SourceId, Sources, Span};
 use ptxdbg::cfg::{BlockId, ControlFlow, frontier_order};
-use ptxdbg::program::{ControlOp, FuncId, Function, Guard, Inst, Limits, Op, Pc, Program, Slots};
+use ptxdbg::program::{ControlOp, FuncId, Function, Guard, Inst, Limits, Op, Pc, Program, Slot, Slots};
 use ptxdbg::sema;
 
 const KERNEL: FuncId = FuncId(0);
@@ -201,7 +201,7 @@ fn program_of(ops: impl IntoIterator<Item = Inst>) -> Program {
 
 /// A random instruction of a program of `length`: a branch, a return or nothing, guarded or not.
 fn inst(length: u32) -> impl Strategy<Value = Inst> {
-    let guard = proptest::option::of(Just(Guard { slot: 0, negate: false }));
+    let guard = proptest::option::of(Just(Guard { slot: Slot(0), negate: false }));
     let branch = (0..length).prop_map(|target| Op::Control(ControlOp::Branch { target: Pc(target), uniform: false }));
     let op = prop_oneof![4 => branch, 1 => Just(Op::Control(ControlOp::Exit)), 2 => Just(Op::Nop)];
     (guard, op).prop_map(|(guard, op)| Inst { guard, op })
@@ -284,7 +284,7 @@ proptest! {
 
 #[test]
 fn large_and_deep_functions_take_little_time() {
-    let guard = Some(Guard { slot: 0, negate: false });
+    let guard = Some(Guard { slot: Slot(0), negate: false });
     let branch = |target: u32| Inst { guard, op: Op::Control(ControlOp::Branch { target: Pc(target), uniform: false }) };
     // A chain of skips, whose odd and even instructions do not meet before its end, then loops each inside the next.
     let skips = (0..100_000).map(|pc| branch(pc + 2));

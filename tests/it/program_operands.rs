@@ -13,7 +13,7 @@ use ptxdbg::machine::{Block, FrameBase, GroupState, LaneGroup, LaneMask, Machine
 use ptxdbg::program::operands::{
     RegisterOperand, RegisterOperands, address_registers, call_results, parameter_registers, reads, result_registers, writes,
 };
-use ptxdbg::program::{Bank, ControlOp, FloatOp, Function, Op, Pc, Program, WarpgroupOp};
+use ptxdbg::program::{Bank, ControlOp, FloatOp, Function, Op, Pc, Program, Slot, WarpgroupOp};
 
 fn fixtures(folder: &str, extension: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
@@ -30,10 +30,10 @@ fn program(text: &str) -> Arc<Program> {
 }
 
 /// Slots of a bank, one by one.
-fn slots(operands: &[RegisterOperand]) -> BTreeSet<(u8, u32)> {
+fn slots(operands: &[RegisterOperand]) -> BTreeSet<(u8, Slot)> {
     let each = |operand: &RegisterOperand| {
         let bank = operand.bank;
-        (operand.slot..operand.slot + operand.width).map(move |slot| (bank as u8, slot))
+        operand.slot.run(operand.width).map(move |slot| (bank as u8, slot))
     };
     operands.iter().flat_map(each).collect()
 }
@@ -50,7 +50,7 @@ fn is_contracted(program: &Program, pc: Pc) -> bool {
 }
 
 /// The slots of the registers that the text of an instruction names: `%r7`, `%v.x`, `p`, and all of `%v` alone.
-fn named_slots(program: &Program, function: &Function, pc: Pc) -> BTreeSet<(u8, u32)> {
+fn named_slots(program: &Program, function: &Function, pc: Pc) -> BTreeSet<(u8, Slot)> {
     let text = program.text(pc);
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "_$%.".contains(letter);
     // A register may be called like an opcode: `st` of `st.b32`.
@@ -72,7 +72,7 @@ fn named_slots(program: &Program, function: &Function, pc: Pc) -> BTreeSet<(u8, 
     }
     let slots = found.values().flat_map(|(register, number)| {
         let first = function.placement.slot(register.bank, *number).unwrap();
-        (first..first + register.width()).map(|slot| (register.bank as u8, slot))
+        first.run(register.width()).map(|slot| (register.bank as u8, slot))
     });
     slots.collect()
 }
@@ -125,12 +125,12 @@ fn may_write(program: &Program, group: &LaneGroup) -> (FrameBase, RegisterOperan
 }
 
 /// The slots of a warp that differ, with the lanes.
-fn changes(before: &Warp, after: &Warp) -> Vec<(Bank, u32, LaneMask)> {
-    fn of<T: PartialEq>(bank: Bank, before: &[[T; 32]], after: &[[T; 32]], found: &mut Vec<(Bank, u32, LaneMask)>) {
+fn changes(before: &Warp, after: &Warp) -> Vec<(Bank, Slot, LaneMask)> {
+    fn of<T: PartialEq>(bank: Bank, before: &[[T; 32]], after: &[[T; 32]], found: &mut Vec<(Bank, Slot, LaneMask)>) {
         for (slot, (old, new)) in before.iter().zip(after).enumerate() {
             let lanes = LaneMask::from_fn(|lane| old[lane] != new[lane]);
             if !lanes.is_empty() {
-                found.push((bank, slot as u32, lanes));
+                found.push((bank, Slot::new(slot), lanes));
             }
         }
     }
@@ -139,13 +139,13 @@ fn changes(before: &Warp, after: &Warp) -> Vec<(Bank, u32, LaneMask)> {
     of(Bank::B64, &before.registers.b64, &after.registers.b64, &mut found);
     for (slot, (old, new)) in before.registers.pred.iter().zip(&after.registers.pred).enumerate() {
         if old != new {
-            found.push((Bank::Pred, slot as u32, *old ^ *new));
+            found.push((Bank::Pred, Slot::new(slot), *old ^ *new));
         }
     }
     found
 }
 
-fn base(frame: FrameBase, bank: Bank) -> u32 {
+fn base(frame: FrameBase, bank: Bank) -> Slot {
     match bank {
         Bank::B32 => frame.b32,
         Bank::B64 => frame.b64,
@@ -155,17 +155,17 @@ fn base(frame: FrameBase, bank: Bank) -> u32 {
 
 /// Whether what changed is what `group` of `warp` may write, in its own lanes. A call clears and fills a frame after its own; waiting for
 /// matrix multiplications writes the accumulators of those that it has not waited for.
-fn explains(program: &Program, warp: &Warp, group: &LaneGroup, changed: &[(Bank, u32, LaneMask)]) -> bool {
+fn explains(program: &Program, warp: &Warp, group: &LaneGroup, changed: &[(Bank, Slot, LaneMask)]) -> bool {
     let (frame, written) = may_write(program, group);
     let callers = group.stack.as_ref().map_or(program.function_at(group.pc), |stack| Some(stack.callee));
     let callee_frame = frame.after(program.functions[callers.unwrap().index()].slots, 0);
     let is_call = matches!(program.code[group.pc.index()].op, Op::Control(ControlOp::Call { .. }));
     let waits = matches!(program.code[group.pc.index()].op, Op::Wgmma(WarpgroupOp::Wait { .. }));
-    let ends = |slot: &u32| waits && warp.wgmmas.unwaited().any(|wgmma| wgmma.accumulators.contains(slot));
+    let ends = |slot: &Slot| waits && warp.wgmmas.unwaited().any(|wgmma| wgmma.accumulators.contains(slot));
     changed.iter().all(|(bank, slot, lanes)| {
         let is_written = written.iter().any(|operand| {
-            let first = base(frame, *bank) + operand.slot;
-            operand.bank == *bank && (first..first + operand.width).contains(slot)
+            let first = operand.slot.in_frame(base(frame, *bank));
+            operand.bank == *bank && (first..first.offset(operand.width)).contains(slot)
         });
         let is_ended = *bank == Bank::B32 && ends(slot);
         group.mask.contains_all(*lanes) && (is_written || is_ended || is_call && *slot >= base(callee_frame, *bank))

@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ptxdbg::base::{Diagnostic, Sources};
-use ptxdbg::program::{CallArg, CallId, CallTarget, ControlOp, Function, MoveOp, Op, Param, ParamPlace, Program, Register, Variable, map};
+use ptxdbg::program::{
+    CallArg, CallId, CallTarget, ControlOp, Function, MoveOp, Op, Param, ParamPlace, Program, Register, Slot, Variable, map,
+};
 use ptxdbg::sema;
 
 /// The program of a module with this text after the directives at its head.
@@ -270,7 +272,7 @@ fn parameters_have_their_places() {
     let bank = ptxdbg::program::Bank::B32;
     let pred = ptxdbg::program::Bank::Pred;
     assert_eq!(places(&f.results), [ParamPlace::Frame(0)]);
-    assert_eq!(places(&f.params), [ParamPlace::Register(bank, 0), ParamPlace::Frame(8), ParamPlace::Register(pred, 0)]);
+    assert_eq!(places(&f.params), [ParamPlace::Register(bank, Slot(0)), ParamPlace::Frame(8), ParamPlace::Register(pred, Slot(0))]);
     assert_eq!((variable(&program, "l").location.address, f.frame_bytes), (32, 48));
     assert_eq!(places(&k.params), [0, 8, 16, 40].map(ParamPlace::Kernel));
     assert_eq!((k.param_bytes, k.params[3].pointer), (48, Some(ptxdbg::isa::Space::Global)));
@@ -285,7 +287,7 @@ fn every_register_that_is_named_has_slots_of_its_own() {
     let k = function(&program, "k");
     let place = |register: &Register, number: u32| k.placement.slot(register.bank, number);
     let all = k.registers.iter().flat_map(|register| register.components().map(move |(name, number)| (name, place(register, number))));
-    let named: Vec<(String, u32)> = all.filter_map(|(name, slot)| Some((name, slot?))).collect();
+    let named: Vec<(String, u32)> = all.filter_map(|(name, slot)| Some((name, slot?.0))).collect();
     let expected = [("%r2", 3), ("%r7", 2), ("%v1.y", 4), ("%s", 0), ("%s", 1), ("%d", 0), ("%q1", 1)];
     assert_eq!(named, expected.map(|(name, slot)| (name.to_string(), slot)));
     assert_eq!((k.slots.b32, k.slots.b64, k.slots.pred), (5, 3, 0));

@@ -344,7 +344,14 @@ fn inputs_that_cannot_be_change_nothing() {
     let memory = |space| Edit::Memory { space, owner, address: u64::MAX - 2, bytes: vec![1; 8] };
     let mut edits: Vec<Edit> =
         [Space::Generic, Space::Global, Space::Const, Space::Shared, Space::Local, Space::Param].map(memory).to_vec();
-    edits.push(Edit::Register { block: [0, 0, 0], warp: 0, lanes: LaneMask::ALL, bank: Bank::B64, slot: u32::MAX, value: 1 });
+    edits.push(Edit::Register {
+        block: [0, 0, 0],
+        warp: 0,
+        lanes: LaneMask::ALL,
+        bank: Bank::B64,
+        slot: ptxdbg::program::Slot(u32::MAX),
+        value: 1,
+    });
     saved.inputs = edits.into_iter().map(|edit| (Tick(3), Input::Edits(vec![edit]))).collect();
     saved.focus = owner;
     saved.time = Tick(20);

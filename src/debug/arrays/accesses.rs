@@ -7,8 +7,8 @@ use crate::debug::names::access::access_type;
 use crate::isa::{ScalarType, TypeKind};
 use crate::program::operands::{Use, registers_of};
 use crate::program::{
-    Address, AsyncOp, AtomicOp, Bank, CopyOp, FuncId, Inst, MatrixId, MatrixOp, MbarrierOp, MemoryOp, Op, Pc, Src, SrcKind, TensorMapOp,
-    WarpgroupOp, WgmmaA,
+    Address, AsyncOp, AtomicOp, Bank, CopyOp, FuncId, Inst, MatrixId, MatrixOp, MbarrierOp, MemoryOp, Op, Pc, Slot, Src, SrcKind,
+    TensorMapOp, WarpgroupOp, WgmmaA,
 };
 
 use super::form::Form;
@@ -150,12 +150,12 @@ impl Found<'_, '_> {
     }
 
     /// A vector of elements in these registers; where they are taken for different things, each on its own, as a member of a structure.
-    fn vector(&mut self, at: (FuncId, Pc, &Inst), (bits, reg_bits): (u8, u8), address: Address, parts: &[Option<u32>]) {
+    fn vector(&mut self, at: (FuncId, Pc, &Inst), (bits, reg_bits): (u8, u8), address: Address, parts: &[Option<Slot>]) {
         let (function, pc, inst) = at;
         let bank = if bits.max(reg_bits) >= 64 { Bank::B64 } else { Bank::B32 };
         let width = i64::from(bits / 8);
         self.note(function, pc, address, |found| found.plain(function, pc, inst, u32::from(bits), parts.len() as u32));
-        let taken = |slot: &Option<u32>| slot.map_or(ElementUse::default(), |slot| self.evidence.of(self.flow.cell(function, bank, slot)));
+        let taken = |slot: &Option<Slot>| slot.map_or(ElementUse::default(), |slot| self.evidence.of(self.flow.cell(function, bank, slot)));
         let each: Vec<ElementUse> = parts.iter().map(taken).collect();
         let are_alike = each.windows(2).all(|pair| pair[0].is_nothing() == pair[1].is_nothing());
         let says_float = access_type(self.flow.program, pc).is_some_and(|ty| ty.kind() == TypeKind::Float);
@@ -173,7 +173,7 @@ impl Found<'_, '_> {
     /// What the registers that an instruction loads or stores are taken for; constants say nothing.
     fn data(&self, function: FuncId, pc: Pc, inst: &Inst) -> ElementUse {
         let mut taken = ElementUse::default();
-        let is_constant = |bank: Bank, slot: u32| {
+        let is_constant = |bank: Bank, slot: Slot| {
             let fact = self.flow.value(function, pc, bank, Src::reg(slot));
             fact.is_some_and(|fact| !fact.is_address() && fact.form.as_constant().is_some())
         };
@@ -263,7 +263,7 @@ fn tensor_map() -> InstructionAccess {
     InstructionAccess { count: 1, object: Some("a tensor map"), ..InstructionAccess::default() }
 }
 
-fn slot_of(source: Src) -> Option<u32> {
+fn slot_of(source: Src) -> Option<Slot> {
     match source.kind() {
         SrcKind::Reg(slot) => Some(slot),
         SrcKind::Const(_) | SrcKind::Special(_) => None,

@@ -16,7 +16,7 @@ use crate::isa::{IntBinary, IntTernary, IntType, Shift, Space, TypeKind};
 use crate::program::operands::{self, Use, registers_of};
 use crate::program::{
     Address, AsyncOp, Bank, Base, BitsOp, CallArg, CallId, ClusterOp, ControlOp, ConvertOp, Dst, FuncId, Function, Inst, IntegerOp,
-    MemoryOp, MoveOp, Op, Param, ParamPlace, Pc, Program, SelectOp, Src, SrcKind, VarId, Variable, WarpOp, WarpgroupOp, map,
+    MemoryOp, MoveOp, Op, Param, ParamPlace, Pc, Program, SelectOp, Slot, Src, SrcKind, VarId, Variable, WarpOp, WarpgroupOp, map,
 };
 
 /// Where an address goes that is not followed further.
@@ -163,7 +163,7 @@ impl<'p> Flow<'p> {
     }
 
     /// The number of a register among all of the program.
-    pub fn cell(&self, function: FuncId, bank: Bank, slot: u32) -> u32 {
+    pub fn cell(&self, function: FuncId, bank: Bank, slot: Slot) -> u32 {
         self.cells.frame(function).cell(bank, slot)
     }
 
@@ -408,7 +408,7 @@ impl<'p> Flow<'p> {
         let mut written = SmallVec::<[u32; 4]>::new();
         registers_of(inst, self.program, |used, register| match (used, register.bank) {
             (Use::Write, Bank::B32 | Bank::B64) => {
-                written.extend((0..register.width).map(|part| self.cell(function, register.bank, register.slot + part)));
+                written.extend(register.slot.run(register.width).map(|slot| self.cell(function, register.bank, slot)));
             }
             (Use::Read, Bank::B32 | Bank::B64) => {
                 let fact = self.value(function, pc, register.bank, Src::reg(register.slot));
@@ -448,7 +448,7 @@ impl<'p> Flow<'p> {
             };
             self.write(function, bank, *d, fact.clone());
             if bits == 128 && !d.is_sink() {
-                self.write(function, bank, Dst(d.0 + 1), fact);
+                self.write(function, bank, Dst(d.0.offset(1)), fact);
             }
         }
     }

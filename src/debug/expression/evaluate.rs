@@ -507,13 +507,14 @@ impl<'a> Evaluator<'a> {
 
 /// The bits of a register in a frame; none if no code names it.
 pub fn register_bits(frame: &Frame<'_>, place: &RegisterPlace) -> Option<u128> {
-    let slot = place.slot? as usize;
+    let slot = place.slot?;
     let (registers, lane) = (&frame.warp.registers, frame.lane as usize % 32);
     match place.bank {
-        Bank::B32 => registers.b32.get(frame.base.b32 as usize + slot).map(|register| u128::from(register[lane])),
-        Bank::Pred => registers.pred.get(frame.base.pred as usize + slot).map(|bits| u128::from(bits.contains(lane))),
+        Bank::B32 => registers.b32.get(slot.in_frame(frame.base.b32).index()).map(|register| u128::from(register[lane])),
+        Bank::Pred => registers.pred.get(slot.in_frame(frame.base.pred).index()).map(|bits| u128::from(bits.contains(lane))),
         Bank::B64 => {
-            let half = |index: usize| registers.b64.get(frame.base.b64 as usize + slot + index).map(|register| u128::from(register[lane]));
+            let half =
+                |index: usize| registers.b64.get(slot.in_frame(frame.base.b64).index() + index).map(|register| u128::from(register[lane]));
             let high = if place.width > 1 { half(1)? } else { 0 };
             Some(half(0)? | high << 64)
         }

@@ -12,7 +12,7 @@ use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
 use crate::debug::value::{Scalar, Type, Value};
 use crate::isa::ScalarType;
 use crate::machine::LaneMask;
-use crate::program::Pc;
+use crate::program::{Pc, Slot};
 
 /// Why a value cannot be assigned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -75,8 +75,8 @@ pub(super) fn register_target(
 }
 
 /// The slot in the warp's register file.
-fn slot_in_file(frame: &Frame<'_>, place: &RegisterPlace) -> Option<u32> {
-    Some(frame.base.slot(place.bank) + place.slot?)
+fn slot_in_file(frame: &Frame<'_>, place: &RegisterPlace) -> Option<Slot> {
+    Some(place.slot?.in_frame(frame.base.slot(place.bank)))
 }
 
 fn memory(expression: &Expression, scene: &Scene<'_>, extent: &Extent<'_>) -> Result<Target, EvaluationError> {
@@ -155,7 +155,7 @@ fn edits(
                 warp: target.warp,
                 lanes: target.lanes,
                 bank: target.bank,
-                slot: target.slot + index,
+                slot: target.slot.offset(index),
                 value: (bits >> (64 * index)) as u64,
             };
             Ok((0..place.width).map(part).collect())

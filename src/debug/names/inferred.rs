@@ -51,7 +51,7 @@ impl InferredTypes {
         let (cell, body) = (&self.functions[function.index()], &program.functions[function.index()]);
         let types = cell.get_or_init(|| FunctionTypes::of(program, body));
         let bank = if register.bank == Bank::B64 { &types.b64 } else { &types.b32 };
-        match bank.get(slot as usize) {
+        match bank.get(slot.index()) {
             Some(InferredType::For(ty)) if ty.bits() == register.ty.bits() => *ty,
             _ => register.ty,
         }
@@ -76,7 +76,7 @@ impl FunctionTypes {
                     Use::Address => InferredType::Mixed,
                     Use::Guard => return,
                 };
-                let slot = register.slot as usize;
+                let slot = register.slot.index();
                 if bank.len() <= slot {
                     bank.resize(slot + 1, InferredType::Unknown);
                 }

@@ -1,7 +1,7 @@
 //! Registers by name, as a function declares them.
 
 use crate::isa::ScalarType;
-use crate::program::{Bank, Function, Pc, Register};
+use crate::program::{Bank, Function, Pc, Register, Slot};
 
 /// A register of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct RegisterPlace {
     /// Its bank.
     pub bank: Bank,
     /// Slot in its frame; none if no code names the register, and it has no value.
-    pub slot: Option<u32>,
+    pub slot: Option<Slot>,
     /// Slots it takes: 2 for `.b128`, else 1.
     pub width: u32,
 }
@@ -34,7 +34,7 @@ pub fn registers_called(function: &Function, name: &str) -> Vec<RegisterPlace> {
 }
 
 /// The name at `pc` of the register in this slot of a bank; of several, that of the innermost scope.
-pub fn register_of_slot(function: &Function, pc: Pc, bank: Bank, slot: u32) -> Option<String> {
+pub fn register_of_slot(function: &Function, pc: Pc, bank: Bank, slot: Slot) -> Option<String> {
     let in_scope = function.registers.iter().filter(|register| register.bank == bank && register.scope.contains(&pc.0));
     let named = in_scope.filter_map(|register| {
         let (name, _) = register.components().find(|(_, number)| function.placement.slot(bank, *number) == Some(slot))?;

@@ -154,7 +154,7 @@ impl Session {
         let Some(Op::Sync(SyncOp::Barrier { id, .. })) = self.op_at(issue) else { return None };
         let SrcKind::Reg(slot) = id.kind() else { return barrier_number(self.program(), *id) };
         let warp = self.machine().block(issue.place.block)?.warps.get(issue.place.warp as usize)?;
-        warp.registers.b32.get((issue.frame.b32 + slot) as usize).map(|register| register[issue.active.first()])
+        warp.registers.b32.get(slot.in_frame(issue.frame.b32).index()).map(|register| register[issue.active.first()])
     }
 
     /// Judges what was done to an mbarrier or a copy, which `described` says in words.

@@ -93,8 +93,8 @@ impl Session {
         let registers = &self.machine().block(issue.place.block)?.warps.get(issue.place.warp as usize)?.registers;
         let lane = issue.active.first();
         match (source.kind(), wide) {
-            (SrcKind::Reg(slot), true) => Some(registers.b64.get((issue.frame.b64 + slot) as usize)?[lane]),
-            (SrcKind::Reg(slot), false) => Some(u64::from(registers.b32.get((issue.frame.b32 + slot) as usize)?[lane])),
+            (SrcKind::Reg(slot), true) => Some(registers.b64.get(slot.in_frame(issue.frame.b64).index())?[lane]),
+            (SrcKind::Reg(slot), false) => Some(u64::from(registers.b32.get(slot.in_frame(issue.frame.b32).index())?[lane])),
             (SrcKind::Const(index), true) => program.consts64.get(index as usize).copied(),
             (SrcKind::Const(index), false) => program.consts32.get(index as usize).map(|value| u64::from(*value)),
             (SrcKind::Special(_), _) => None,

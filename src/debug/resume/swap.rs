@@ -3,7 +3,7 @@
 use super::watcher::WatchedTouch;
 use crate::isa::AtomicFn;
 use crate::machine::{FrameBase, LaneMask, Machine, Warp};
-use crate::program::{AtomicOp, Op, Program, Src, SrcKind};
+use crate::program::{AtomicOp, Op, Program, Slot, Src, SrcKind};
 
 /// The lanes whose compare-and-swap found what they compare with: those that were given back that value, on the machine as it stands
 /// after the instruction. None of another instruction, where the result is not kept or has taken the place of what is compared with,
@@ -29,10 +29,10 @@ pub fn winners(machine: &Machine, touching: &WatchedTouch) -> Option<LaneMask> {
     (!won.is_empty()).then_some(won)
 }
 
-fn register(warp: &Warp, frame: FrameBase, bits: u32, slot: u32, lane: usize) -> Option<u64> {
+fn register(warp: &Warp, frame: FrameBase, bits: u32, slot: Slot, lane: usize) -> Option<u64> {
     match bits {
-        64 => warp.registers.b64.get((frame.b64 + slot) as usize).map(|register| register[lane]),
-        _ => warp.registers.b32.get((frame.b32 + slot) as usize).map(|register| u64::from(register[lane])),
+        64 => warp.registers.b64.get(slot.in_frame(frame.b64).index()).map(|register| register[lane]),
+        _ => warp.registers.b32.get(slot.in_frame(frame.b32).index()).map(|register| u64::from(register[lane])),
     }
 }
 

@@ -143,8 +143,8 @@ impl Watched {
             Bank::Pred => issue.frame.pred,
         };
         let inst = &program.code[issue.place.pc.index()];
-        let own = target.slot..target.slot + target.width;
-        let writes = writes(inst, program).iter().any(|used| used.bank == target.bank && own.contains(&(base + used.slot)));
+        let own = target.slot..target.slot.offset(target.width);
+        let writes = writes(inst, program).iter().any(|used| used.bank == target.bank && own.contains(&used.slot.in_frame(base)));
         if writes { issue.active & target.lanes } else { LaneMask::NONE }
     }
 
@@ -225,7 +225,7 @@ pub fn register_bytes(target: &RegisterTarget) -> usize {
 }
 
 fn lane_value(target: &RegisterTarget, warp: &Warp, lane: usize) -> u128 {
-    let (registers, slot) = (&warp.registers, target.slot as usize);
+    let (registers, slot) = (&warp.registers, target.slot.index());
     match target.bank {
         Bank::B32 => registers.b32.get(slot).map_or(0, |register| u128::from(register[lane])),
         Bank::B64 => {

@@ -144,7 +144,7 @@ pub fn lane_locations(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<LaneLocat
 pub fn turned_off(program: &Program, warp: &Warp, group: &LaneGroup) -> LaneMask {
     let guard = program.code.get(group.pc.index()).and_then(|inst| inst.guard);
     guard.map_or(LaneMask::NONE, |guard| {
-        let bits = warp.registers.pred.get((group.frame.pred + guard.slot) as usize).copied().unwrap_or(LaneMask::NONE);
+        let bits = warp.registers.pred.get(guard.slot.in_frame(group.frame.pred).index()).copied().unwrap_or(LaneMask::NONE);
         group.mask & if guard.negate { bits } else { !bits }
     })
 }

@@ -102,8 +102,8 @@ fn undefined(scene: &Scene<'_>, frame: &Frame<'_>, place: &RegisterPlace, lanes:
     let (Some(written), Some(slot)) = (&frame.warp.registers.written, place.slot) else { return LaneMask::NONE };
     let defined = |lane: &usize| {
         scene.same_frame(frame, *lane as u32).is_some_and(|own| {
-            let first = own.base.slot(place.bank) + slot;
-            (first..first + place.width).all(|slot| written.lanes(place.bank, slot).contains(*lane))
+            let first = slot.in_frame(own.base.slot(place.bank));
+            first.run(place.width).all(|slot| written.lanes(place.bank, slot).contains(*lane))
         })
     };
     lanes.filter(|lane| !defined(&lane))

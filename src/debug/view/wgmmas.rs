@@ -11,7 +11,7 @@ use crate::debug::scene::Scene;
 use crate::debug::target::RegisterTarget;
 use crate::isa::Space;
 use crate::machine::{GroupState, LaneMask, Warp, Wgmma};
-use crate::program::{Bank, Op, WarpgroupOp};
+use crate::program::{Bank, Op, Slot, WarpgroupOp};
 
 /// Those in flight that warps which pass `filter` issued, by number.
 pub fn issued_by<'a>(scene: &Scene<'a>, filter: &ThreadFilter) -> Vec<&'a Wgmma> {
@@ -61,11 +61,11 @@ pub fn accumulator_in_flight(scene: &Scene<'_>, target: &RegisterTarget) -> Opti
 }
 
 /// The first and the last of registers in its frame.
-fn registers(scene: &Scene<'_>, wgmma: &Wgmma, slots: &[u32]) -> Option<PlaceRange> {
+fn registers(scene: &Scene<'_>, wgmma: &Wgmma, slots: &[Slot]) -> Option<PlaceRange> {
     let program = scene.program();
     let function = program.function_at(wgmma.issued.pc).map(|id| &program.functions[id.index()]);
-    let name = |slot: &u32| {
-        let slot = slot.saturating_sub(wgmma.frame.b32);
+    let name = |slot: &Slot| {
+        let slot = Slot(slot.0.saturating_sub(wgmma.frame.b32.0));
         function.and_then(|function| register_of_slot(function, wgmma.issued.pc, Bank::B32, slot)).unwrap_or_else(|| "?".to_string())
     };
     match slots {

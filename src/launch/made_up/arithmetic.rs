@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use super::flow::{Flow, Words};
 use crate::isa::{AtomicFn, IntBinary, IntUnary, ScalarType, Space, TypeKind};
 use crate::program::operands::{self, RegisterOperand};
-use crate::program::{AtomicOp, Bank, BitsOp, CompareOp, ConvertOp, FuncId, Inst, IntegerOp, MemoryOp, Op};
+use crate::program::{AtomicOp, Bank, BitsOp, CompareOp, ConvertOp, FuncId, Inst, IntegerOp, MemoryOp, Op, Slot};
 
 /// A register of a function.
-type Register = (FuncId, u8, u32);
+type Register = (FuncId, u8, Slot);
 
 /// The words of the parameters that point to integers, by bit.
 pub fn integers(flow: &Flow<'_>) -> Words {

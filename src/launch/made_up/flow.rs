@@ -16,7 +16,7 @@ use crate::isa::{IntBinary, IntTernary, ScalarType, Shift, Space};
 use crate::program::operands;
 use crate::program::{
     Address, AtomicOp, Bank, Base, BitsOp, CallArg, CallId, CompareOp, ControlOp, ConvertOp, Dst, FuncId, Function, Inst, IntegerOp,
-    MatrixOp, MemoryOp, MoveOp, Op, Param, ParamPlace, Program, SelectOp, Src, SrcKind, WarpOp, WarpgroupOp,
+    MatrixOp, MemoryOp, MoveOp, Op, Param, ParamPlace, Program, SelectOp, Slot, Src, SrcKind, WarpOp, WarpgroupOp,
 };
 
 /// Words of the parameters, one bit each; those past the 64th are not followed.
@@ -118,7 +118,7 @@ impl<'a> Flow<'a> {
     }
 
     /// What is known of a register of `function`.
-    pub fn fact(&self, function: FuncId, bank: Bank, slot: u32) -> Fact {
+    pub fn fact(&self, function: FuncId, bank: Bank, slot: Slot) -> Fact {
         self.facts.get(self.cell(function, bank, slot) as usize).copied().unwrap_or_default()
     }
 
@@ -136,7 +136,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    fn cell(&self, function: FuncId, bank: Bank, slot: u32) -> u32 {
+    fn cell(&self, function: FuncId, bank: Bank, slot: Slot) -> u32 {
         self.cells.frame(function).cell(bank, slot)
     }
 
@@ -243,7 +243,7 @@ impl<'a> Flow<'a> {
             Op::Move(MoveOp::Move { width, d, a }) => self.carry(function, Kind::Same, width.bank(), d, &[a]),
             Op::Move(MoveOp::Move128 { d, a }) => {
                 self.carry(function, Kind::Same, Bank::B64, d, &[a]);
-                self.carry(function, Kind::Same, Bank::B64, Dst(d.0 + 1), &[a.next()]);
+                self.carry(function, Kind::Same, Bank::B64, Dst(d.0.offset(1)), &[a.next()]);
             }
             Op::Move(MoveOp::ConvertAddress { wide, d, a, .. }) => self.carry(function, Kind::Same, Bank::of_wide(wide), d, &[a]),
             Op::Select(SelectOp::Select { width, d, a, b, .. }) => self.carry(function, Kind::Same, width.bank(), d, &[a, b]),
@@ -469,7 +469,7 @@ pub fn reachable(program: &Program, kernel: FuncId) -> Vec<FuncId> {
     closure(program.functions.len(), [kernel.index()], callees).order().iter().map(|function| FuncId::new(*function)).collect()
 }
 
-pub fn slot_of(source: Src) -> Option<u32> {
+pub fn slot_of(source: Src) -> Option<Slot> {
     match source.kind() {
         SrcKind::Reg(slot) => Some(slot),
         SrcKind::Const(_) | SrcKind::Special(_) => None,

@@ -2,13 +2,13 @@
 
 use crate::isa::{FloatType, ScalarType, TypeKind};
 use crate::program::{
-    Bank, CompareOp, ConvertMode, ConvertOp, Dst, FloatOp, Inst, ListId, MatrixOp, Op, Program, Src, WarpgroupOp, WgmmaA,
+    Bank, CompareOp, ConvertMode, ConvertOp, Dst, FloatOp, Inst, ListId, MatrixOp, Op, Program, Slot, Src, WarpgroupOp, WgmmaA,
 };
 
 use super::flow::slot_of;
 
 /// Registers of `inst` with the format of the number in each, or of each of its packed numbers.
-pub fn of(program: &Program, inst: &Inst) -> Vec<(Bank, u32, ScalarType)> {
+pub fn of(program: &Program, inst: &Inst) -> Vec<(Bank, Slot, ScalarType)> {
     let mut hints = Hints { program, found: Vec::new() };
     hints.operation(&inst.op);
     hints.found
@@ -31,7 +31,7 @@ pub fn single(ty: ScalarType) -> Option<ScalarType> {
 
 struct Hints<'p> {
     program: &'p Program,
-    found: Vec<(Bank, u32, ScalarType)>,
+    found: Vec<(Bank, Slot, ScalarType)>,
 }
 
 impl Hints<'_> {

@@ -7,7 +7,7 @@ use crate::isa::{IntBinary, IntTernary, IntType, Shift, Space};
 use crate::program::operands;
 use crate::program::{
     AsyncOp, Bank, BitsOp, ClusterOp, CompareOp, CopyOp, FuncId, Function, Inst, IntegerOp, MatrixOp, Mention, MoveOp, Named, Op, Pc,
-    Program, Src, SrcKind, SyncOp, WarpgroupOp,
+    Program, Slot, Src, SrcKind, SyncOp, WarpgroupOp,
 };
 
 /// Threads of a block where neither the kernel's directives nor its code suggest a number.
@@ -294,7 +294,7 @@ enum Index {
 /// comparison picks one of them, as cooperative groups do: both say nothing of the shape.
 fn thread_dimensions(flow: &Flow<'_>) -> [bool; 2] {
     let words = [("%tid.y", Index::ThreadY), ("%tid.z", Index::ThreadZ), ("%ntid.y", Index::RowsOfBlock)];
-    let mut held: BTreeMap<(FuncId, u32), Index> = BTreeMap::new();
+    let mut held: BTreeMap<(FuncId, Slot), Index> = BTreeMap::new();
     for (function, _, inst) in flow.code() {
         let Op::Move(MoveOp::Move { d, a, .. }) = inst.op else { continue };
         if let SrcKind::Special(index) = a.kind() {
@@ -333,7 +333,7 @@ fn thread_dimensions(flow: &Flow<'_>) -> [bool; 2] {
 #[expect(clippy::wildcard_enum_match_arm, reason = "compilers compute the place of a thread with these operations")]
 fn steps(flow: &Flow<'_>) -> [Option<u32>; 2] {
     let program = flow.program;
-    let mut held: BTreeMap<(FuncId, u32), usize> = BTreeMap::new();
+    let mut held: BTreeMap<(FuncId, Slot), usize> = BTreeMap::new();
     for (function, _, inst) in flow.code() {
         let Op::Move(MoveOp::Move { d, a, .. }) = inst.op else { continue };
         if let SrcKind::Special(index) = a.kind() {

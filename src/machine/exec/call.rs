@@ -11,7 +11,7 @@ use crate::machine::state::registers::FrameBase;
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::CallFrame;
 use crate::program::operands::{self, RegisterOperands};
-use crate::program::{Bank, CallArg, CallId, CallTarget, Dst, FuncId, Param, ParamPlace, Pc, PredSrc, Src, SrcKind, map};
+use crate::program::{Bank, CallArg, CallId, CallTarget, Dst, FuncId, Param, ParamPlace, Pc, PredSrc, Slot, Src, SrcKind, map};
 
 /// Frames of local memory start at multiples of this, so that every variable's alignment holds.
 const FRAME_ALIGN: u32 = 16;
@@ -161,12 +161,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    fn move_32(&mut self, from: FrameBase, value: Src, to: FrameBase, slot: u32, mask: LaneMask) {
+    fn move_32(&mut self, from: FrameBase, value: Src, to: FrameBase, slot: Slot, mask: LaneMask) {
         let value = *super::Lanes::new(self.warp, self.constants_of_rank, from, mask).get32(value);
         super::Lanes::new(self.warp, self.constants_of_rank, to, mask).put32(Dst(slot), &value);
     }
 
-    fn move_64(&mut self, from: FrameBase, value: Src, to: FrameBase, slot: u32, mask: LaneMask) {
+    fn move_64(&mut self, from: FrameBase, value: Src, to: FrameBase, slot: Slot, mask: LaneMask) {
         let value = *super::Lanes::new(self.warp, self.constants_of_rank, from, mask).get64(value);
         super::Lanes::new(self.warp, self.constants_of_rank, to, mask).put64(Dst(slot), &value);
     }
@@ -182,7 +182,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Reads a register from a `.param` variable, zero-extended.
-    fn fill(&mut self, address: u32, bytes: u32, to: FrameBase, bank: Bank, slot: u32, mask: LaneMask) {
+    fn fill(&mut self, address: u32, bytes: u32, to: FrameBase, bank: Bank, slot: Slot, mask: LaneMask) {
         let values = self.in_memory(address, bytes, mask);
         let mut lanes = super::Lanes::new(self.warp, self.constants_of_rank, to, mask);
         match bank {
@@ -269,7 +269,7 @@ impl Holder {
 }
 
 /// The slot of a register that a result is written to.
-fn slot_of(register: Src) -> u32 {
+fn slot_of(register: Src) -> Slot {
     match register.kind() {
         SrcKind::Reg(slot) => slot,
         SrcKind::Const(_) | SrcKind::Special(_) => unreachable!("a result is written to a register"),

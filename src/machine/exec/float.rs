@@ -36,7 +36,7 @@ impl Family for FloatingPoint {
             },
             FloatOp::KeepingProduct { f, ty, mode, d, a, b, kept } => {
                 // Before the product is written, which may be over a factor.
-                let factors = [kept, Dst(kept.0 + 1)];
+                let factors = [kept, Dst(kept.0.offset(1))];
                 if !special_unit::factors(lanes, f, factors, a, b) {
                     keep(lanes, ty, factors[0], a);
                     keep(lanes, ty, factors[1], b);

@@ -96,7 +96,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             self.read(space, access, skip + 8, |lane, bytes| high[lane] = u64::from_le_bytes(bytes));
             let mut lanes = self.lanes(group, access.mask);
             lanes.put64(d, &low);
-            lanes.put64(if d.is_sink() { d } else { Dst(d.0 + 1) }, &high);
+            lanes.put64(if d.is_sink() { d } else { Dst(d.0.offset(1)) }, &high);
             return;
         }
         if element.bits == 64 {
@@ -420,7 +420,7 @@ fn put_wide(lanes: &mut Lanes<'_>, element: Element, d: Dst, words: &PerLane<u64
     lanes.put64(d, words);
     if element.reg_bits == 128 && !d.is_sink() {
         let high = |word: u64| if element.signed { (word as i64 >> 63) as u64 } else { 0 };
-        lanes.put64(Dst(d.0 + 1), &words.map(high));
+        lanes.put64(Dst(d.0.offset(1)), &words.map(high));
     }
 }
 

@@ -189,7 +189,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn active(&self, inst: &Inst, group: &Group) -> LaneMask {
         let Some(guard) = inst.guard else { return group.mask };
         debug_assert!(self.warp.live.contains_all(group.mask), "lanes run that have exited");
-        let bits = self.warp.registers.pred[(group.frame.pred + guard.slot) as usize];
+        let bits = self.warp.registers.pred[guard.slot.in_frame(group.frame.pred).index()];
         group.mask & if guard.negate { !bits } else { bits }
     }
 

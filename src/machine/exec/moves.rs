@@ -74,7 +74,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let (low, high) = (*lanes.get64(a), *lanes.get64(a.next()));
         if !d.is_sink() {
             lanes.put64(d, &low);
-            lanes.put64(Dst(d.0 + 1), &high);
+            lanes.put64(Dst(d.0.offset(1)), &high);
         }
     }
 
@@ -85,7 +85,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if part == 64 {
             let halves: Vec<_> = parts.iter().map(|part| *lanes.get64(*part)).collect();
             for (index, half) in halves.iter().enumerate() {
-                lanes.put64(Dst(d.0 + index as u32), half);
+                lanes.put64(Dst(d.0.offset(index as u32)), half);
             }
             return;
         }
@@ -108,7 +108,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let values: Vec<_> = parts.iter().map(|part| *lanes.get32(*part)).collect();
         for (index, pair) in values.chunks_exact(2).enumerate() {
             let word = std::array::from_fn(|lane| u64::from(pair[0][lane]) | u64::from(pair[1][lane]) << 32);
-            lanes.put64(Dst(d.0 + index as u32), &word);
+            lanes.put64(Dst(d.0.offset(index as u32)), &word);
         }
     }
 

@@ -31,7 +31,7 @@ impl<'a> Lanes<'a> {
     #[inline(always)]
     pub fn get32(&self, source: Src) -> &PerLane<u32> {
         match source.kind() {
-            SrcKind::Reg(slot) => &self.registers.b32[(self.frame.b32 + slot) as usize],
+            SrcKind::Reg(slot) => &self.registers.b32[slot.in_frame(self.frame.b32).index()],
             SrcKind::Const(index) => &self.constants.narrow[index as usize],
             SrcKind::Special(index) => &self.specials[index as usize],
         }
@@ -41,7 +41,7 @@ impl<'a> Lanes<'a> {
     #[inline(always)]
     pub fn get64(&self, source: Src) -> &PerLane<u64> {
         match source.kind() {
-            SrcKind::Reg(slot) => &self.registers.b64[(self.frame.b64 + slot) as usize],
+            SrcKind::Reg(slot) => &self.registers.b64[slot.in_frame(self.frame.b64).index()],
             SrcKind::Const(index) | SrcKind::Special(index) => &self.constants.wide[index as usize],
         }
     }
@@ -50,7 +50,7 @@ impl<'a> Lanes<'a> {
     #[inline(never)]
     pub fn put32(&mut self, d: Dst, values: &PerLane<u32>) {
         if !d.is_sink() {
-            blend(&mut self.registers.b32[(self.frame.b32 + d.0) as usize], values, self.mask);
+            blend(&mut self.registers.b32[d.0.in_frame(self.frame.b32).index()], values, self.mask);
         }
     }
 
@@ -58,7 +58,7 @@ impl<'a> Lanes<'a> {
     #[inline(never)]
     pub fn put64(&mut self, d: Dst, values: &PerLane<u64>) {
         if !d.is_sink() {
-            blend(&mut self.registers.b64[(self.frame.b64 + d.0) as usize], values, self.mask);
+            blend(&mut self.registers.b64[d.0.in_frame(self.frame.b64).index()], values, self.mask);
         }
     }
 
@@ -72,7 +72,7 @@ impl<'a> Lanes<'a> {
     pub fn put128(&mut self, d: Dst, values: &PerLane<u128>) {
         if !d.is_sink() {
             self.put64(d, &values.map(|value| value as u64));
-            self.put64(Dst(d.0 + 1), &values.map(|value| (value >> 64) as u64));
+            self.put64(Dst(d.0.offset(1)), &values.map(|value| (value >> 64) as u64));
         }
     }
 
@@ -86,7 +86,7 @@ impl<'a> Lanes<'a> {
     #[inline(always)]
     pub fn put_pred(&mut self, d: Dst, bits: LaneMask) {
         if !d.is_sink() {
-            let register = &mut self.registers.pred[(self.frame.pred + d.0) as usize];
+            let register = &mut self.registers.pred[d.0.in_frame(self.frame.pred).index()];
             *register = *register & !self.mask | bits & self.mask;
         }
     }

@@ -15,7 +15,7 @@ use crate::machine::state::tables::wgmma::ROWS;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::machine::state::warp::GroupState;
 use crate::program::operands::{Use, registers_of};
-use crate::program::{Bank, Inst, PredSrc, Src, WarpgroupOp, WgmmaA, WgmmaId, WgmmaOp};
+use crate::program::{Bank, Inst, PredSrc, Slot, Src, WarpgroupOp, WgmmaA, WgmmaId, WgmmaOp};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a `wgmma` instruction, once all lanes of the warp are at it.
@@ -82,7 +82,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.take_step(turn)?;
         let lanes = self.lanes(group, LaneMask::ALL);
         let metadata = op.metadata.map_or([0; 32], |(metadata, _)| *lanes.get32(metadata));
-        let slot = |slot: u32| group.frame.b32 + slot;
+        let slot = |slot: Slot| slot.in_frame(group.frame.b32);
         Ok(Wgmma {
             id: 0,
             issued: self.place,
@@ -210,7 +210,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let program = self.program;
         registers_of(inst, program, |used, register| {
             if register.bank == Bank::B32 && !active.is_empty() {
-                self.touch_register(used, group.frame.b32 + register.slot, active);
+                self.touch_register(used, register.slot.in_frame(group.frame.b32), active);
             }
         });
     }
@@ -220,16 +220,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let shape = |other: &Wgmma| self.program.wgmmas[other.op].shape;
         let own = shape(wgmma);
         let queue = &self.warp.wgmmas;
-        let other_shape = |slot: &u32| queue.unwaited().any(|other| shape(other) != own && other.accumulators.contains(slot));
-        let is_fragment = |slot: &u32| queue.unwaited().any(|other| other.fragments.contains(slot));
-        let written: Vec<u32> = wgmma.accumulators.iter().copied().filter(|slot| other_shape(slot) || is_fragment(slot)).collect();
-        let in_flight = |slot: &u32| self.writer_of(*slot).is_some();
-        let read: Vec<u32> = wgmma.fragments.iter().copied().filter(in_flight).collect();
+        let other_shape = |slot: &Slot| queue.unwaited().any(|other| shape(other) != own && other.accumulators.contains(slot));
+        let is_fragment = |slot: &Slot| queue.unwaited().any(|other| other.fragments.contains(slot));
+        let written: Vec<Slot> = wgmma.accumulators.iter().copied().filter(|slot| other_shape(slot) || is_fragment(slot)).collect();
+        let in_flight = |slot: &Slot| self.writer_of(*slot).is_some();
+        let read: Vec<Slot> = wgmma.fragments.iter().copied().filter(in_flight).collect();
         read.into_iter().for_each(|slot| self.touch_register(Use::Read, slot, LaneMask::ALL));
         written.into_iter().for_each(|slot| self.touch_register(Use::Write, slot, LaneMask::ALL));
     }
 
-    fn touch_register(&mut self, used: Use, slot: u32, lanes: LaneMask) {
+    fn touch_register(&mut self, used: Use, slot: Slot, lanes: LaneMask) {
         let by = self.writer_of(slot).or_else(|| self.reader_of(slot).filter(|_| used == Use::Write));
         let change = WgmmaChange::Touched { used, slot, by: by.as_deref() };
         let (place, by) = (self.place, self.block_id());
@@ -237,12 +237,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// The latest that writes a register and that the warp has not waited for.
-    fn writer_of(&self, slot: u32) -> Option<Arc<Wgmma>> {
+    fn writer_of(&self, slot: Slot) -> Option<Arc<Wgmma>> {
         self.warp.wgmmas.unwaited().rev().find(|wgmma| wgmma.accumulators.contains(&slot)).cloned()
     }
 
     /// The latest that reads a register for A and that the warp has not waited for.
-    fn reader_of(&self, slot: u32) -> Option<Arc<Wgmma>> {
+    fn reader_of(&self, slot: Slot) -> Option<Arc<Wgmma>> {
         self.warp.wgmmas.unwaited().rev().find(|wgmma| wgmma.fragments.contains(&slot)).cloned()
     }
 }

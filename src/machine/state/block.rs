@@ -172,7 +172,7 @@ fn write_ballot(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d: D
         BarrierFn::Sync | BarrierFn::Arrive => return,
         BarrierFn::RedPopc => {
             registers.mark_written(group.frame, &[RegisterOperand { bank: Bank::B32, slot: d.0, width: 1 }], group.mask);
-            let register = &mut registers.b32[(group.frame.b32 + d.0) as usize];
+            let register = &mut registers.b32[d.0.in_frame(group.frame.b32).index()];
             group.mask.iter().for_each(|lane| register[lane] = ballot.votes);
             return;
         }
@@ -180,7 +180,7 @@ fn write_ballot(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d: D
         BarrierFn::RedOr => ballot.votes > 0,
     };
     registers.mark_written(group.frame, &[RegisterOperand { bank: Bank::Pred, slot: d.0, width: 1 }], group.mask);
-    let bits = &mut registers.pred[(group.frame.pred + d.0) as usize];
+    let bits = &mut registers.pred[d.0.in_frame(group.frame.pred).index()];
     *bits = if truth { *bits | group.mask } else { *bits & !group.mask };
 }
 
@@ -235,7 +235,7 @@ pub fn predicate(registers: &Registers, frame: FrameBase, source: PredSrc) -> La
             }
         }
         PredSrc::Reg { slot, negate } => {
-            let bits = registers.pred[(frame.pred + slot) as usize];
+            let bits = registers.pred[slot.in_frame(frame.pred).index()];
             if negate { !bits } else { bits }
         }
     }

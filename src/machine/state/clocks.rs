@@ -138,5 +138,5 @@ fn derived(program: &Program, code: &[Inst]) -> Vec<RegisterOperand> {
 }
 
 fn overlaps(a: RegisterOperand, b: RegisterOperand) -> bool {
-    a.bank == b.bank && a.slot < b.slot + b.width && b.slot < a.slot + a.width
+    a.bank == b.bank && a.slot < b.slot.offset(b.width) && b.slot < a.slot.offset(a.width)
 }

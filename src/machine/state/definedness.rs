@@ -10,7 +10,7 @@ use crate::machine::state::coverage::Writes;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::registers::FrameBase;
 use crate::program::operands::RegisterOperand;
-use crate::program::{Bank, Pc};
+use crate::program::{Bank, Pc, Slot};
 
 /// For each register of a warp the lanes that have written it.
 #[derive(Clone, Debug, Default)]
@@ -34,14 +34,14 @@ struct CodeRange {
 
 impl Definedness {
     /// The lanes that have written the register in slot `slot` of `bank`, counted over the whole bank.
-    pub fn lanes(&self, bank: Bank, slot: u32) -> LaneMask {
-        self.banks[bank as usize].get(slot as usize).copied().unwrap_or(LaneMask::NONE)
+    pub fn lanes(&self, bank: Bank, slot: Slot) -> LaneMask {
+        self.banks[bank as usize].get(slot.index()).copied().unwrap_or(LaneMask::NONE)
     }
 
     /// `lanes` have written `register` in the frame at `frame`.
     #[inline]
     pub(in crate::machine) fn mark(&mut self, frame: FrameBase, register: RegisterOperand, lanes: LaneMask) {
-        let first = (frame.slot(register.bank) + register.slot) as usize;
+        let first = register.slot.in_frame(frame.slot(register.bank)).index();
         for mask in self.banks[register.bank as usize].iter_mut().skip(first).take(register.width as usize) {
             *mask |= lanes;
         }
@@ -70,7 +70,7 @@ impl Definedness {
         }
         for bank in [Bank::B32, Bank::B64, Bank::Pred] {
             let masks = &mut self.banks[bank as usize];
-            let (start, end) = (base.slot(bank) as usize, end.slot(bank) as usize);
+            let (start, end) = (base.slot(bank).index(), end.slot(bank).index());
             masks.resize(masks.len().max(end), LaneMask::NONE);
             masks[start..end].iter_mut().for_each(|mask| *mask &= !lanes);
         }

@@ -16,7 +16,7 @@ use crate::machine::state::registers::FrameBase;
 use crate::machine::state::special::{self, Fixed, thread_index};
 use crate::machine::state::warp::{LaneGroup, Warp};
 use crate::program::operands::RegisterOperand;
-use crate::program::{Bank, SpecialRef, Src, SrcKind};
+use crate::program::{Bank, Slot, SpecialRef, Src, SrcKind};
 
 /// Where a block of the grid is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,10 +62,10 @@ impl Machine {
         let (registers, program) = (&warp.registers, self.program());
         match (operand.kind(), wide) {
             (SrcKind::Reg(slot), false) => {
-                let slot = group.frame.b32.saturating_add(slot) as usize;
+                let slot = slot.in_frame(group.frame.b32).index();
                 registers.b32.get(slot).map_or([0; LANES], |register| register.map(u64::from))
             }
-            (SrcKind::Reg(slot), true) => registers.b64.get(group.frame.b64.saturating_add(slot) as usize).copied().unwrap_or([0; LANES]),
+            (SrcKind::Reg(slot), true) => registers.b64.get(slot.in_frame(group.frame.b64).index()).copied().unwrap_or([0; LANES]),
             (SrcKind::Const(index), false) => [u64::from(program.consts32[index as usize]); LANES],
             (SrcKind::Const(index), true) => [program.consts64[index as usize]; LANES],
             (SrcKind::Special(index), _) => warp.specials.get(index as usize).map_or([0; LANES], |register| register.map(u64::from)),
@@ -141,10 +141,10 @@ impl Machine {
 
     /// Writes `value` into slot `slot` of a bank of a warp's registers, for `lanes`; of a predicate, anything but 0 is true. False if
     /// there is no such warp or slot.
-    pub fn write_register(&mut self, (block, warp): ([u32; 3], u32), lanes: LaneMask, (bank, slot): (Bank, u32), value: u64) -> bool {
+    pub fn write_register(&mut self, (block, warp): ([u32; 3], u32), lanes: LaneMask, (bank, slot): (Bank, Slot), value: u64) -> bool {
         let Some(registers) = self.warp_mut(block, warp).map(|warp| &mut warp.registers) else { return false };
         registers.mark_written(FrameBase::default(), &[RegisterOperand { bank, slot, width: 1 }], lanes);
-        let slot = slot as usize;
+        let slot = slot.index();
         match bank {
             Bank::B32 => registers.b32.get_mut(slot).map(|register| lanes.iter().for_each(|lane| register[lane] = value as u32)),
             Bank::B64 => registers.b64.get_mut(slot).map(|register| lanes.iter().for_each(|lane| register[lane] = value)),

@@ -7,7 +7,7 @@ use crate::machine::state::coverage::Writes;
 use crate::machine::state::definedness::Definedness;
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::program::operands::RegisterOperand;
-use crate::program::{Bank, Pc, Slots};
+use crate::program::{Bank, Pc, Slot, Slots};
 
 /// The registers of one warp.
 #[derive(Clone, Default, Hash)]
@@ -28,11 +28,11 @@ pub struct Registers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct FrameBase {
     /// First slot in the 32-bit bank.
-    pub b32: u32,
+    pub b32: Slot,
     /// First slot in the 64-bit bank.
-    pub b64: u32,
+    pub b64: Slot,
     /// First slot in the predicate bank.
-    pub pred: u32,
+    pub pred: Slot,
     /// Address of the frame's block of local memory.
     pub local: u32,
 }
@@ -40,11 +40,11 @@ pub struct FrameBase {
 impl FrameBase {
     /// Whether no register lies before it: it is the kernel's, or the kernel has none.
     pub fn is_first(self) -> bool {
-        self.b32 | self.b64 | self.pred == 0
+        self.b32.0 | self.b64.0 | self.pred.0 == 0
     }
 
     /// First slot in `bank`.
-    pub fn slot(self, bank: Bank) -> u32 {
+    pub fn slot(self, bank: Bank) -> Slot {
         match bank {
             Bank::B32 => self.b32,
             Bank::B64 => self.b64,
@@ -54,11 +54,14 @@ impl FrameBase {
 
     /// The base of a frame that follows this one, of a function with `slots` and `frame_bytes`.
     pub fn after(self, slots: Slots, frame_bytes: u32) -> Self {
-        debug_assert!(self.b32.checked_add(slots.b32).is_some() && self.b64.checked_add(slots.b64).is_some(), "banks hold 2^32 registers");
+        debug_assert!(
+            self.b32.0.checked_add(slots.b32).is_some() && self.b64.0.checked_add(slots.b64).is_some(),
+            "banks hold 2^32 registers"
+        );
         Self {
-            b32: self.b32 + slots.b32,
-            b64: self.b64 + slots.b64,
-            pred: self.pred + slots.pred,
+            b32: self.b32.offset(slots.b32),
+            b64: self.b64.offset(slots.b64),
+            pred: self.pred.offset(slots.pred),
             local: self.local.saturating_add(frame_bytes),
         }
     }
@@ -67,7 +70,7 @@ impl FrameBase {
 impl Registers {
     /// Makes room for a frame of `slots` at `base`, and zeroes it for the lanes of `mask`.
     pub fn enter(&mut self, base: FrameBase, slots: Slots, mask: LaneMask) {
-        let (b32, b64, pred) = (base.b32 as usize, base.b64 as usize, base.pred as usize);
+        let (b32, b64, pred) = (base.b32.index(), base.b64.index(), base.pred.index());
         let (end32, end64, end_pred) = (b32 + slots.b32 as usize, b64 + slots.b64 as usize, pred + slots.pred as usize);
         clear(&mut self.b32, b32, end32, mask);
         clear(&mut self.b64, b64, end64, mask);
@@ -99,7 +102,7 @@ impl Registers {
 
     /// Puts 0 in a register of the frame at `frame`, in all lanes.
     pub fn clear_slots(&mut self, frame: FrameBase, register: RegisterOperand) {
-        let first = (frame.slot(register.bank) + register.slot) as usize;
+        let first = register.slot.in_frame(frame.slot(register.bank)).index();
         let slots = first..first + register.width as usize;
         match register.bank {
             Bank::B32 => self.b32.get_mut(slots).into_iter().flatten().for_each(|lanes| *lanes = [0; 32]),

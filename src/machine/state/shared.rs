@@ -18,12 +18,12 @@ pub struct Shared {
     /// Its bytes.
     pub pages: Pages,
     /// None as long as there never was one: most blocks have none, and blocks are made by the thousand.
-    barriers: Option<Arc<BTreeMap<u32, Slot>>>,
+    barriers: Option<Arc<BTreeMap<u32, MbarrierEntry>>>,
 }
 
 /// An address at which a barrier object is, or was.
 #[derive(Clone, Debug, Hash)]
-enum Slot {
+enum MbarrierEntry {
     Live(Mbarrier),
     /// `mbarrier.inval` there.
     Ended(Place),
@@ -38,8 +38,8 @@ impl Shared {
     /// The barrier objects, in order of address.
     pub fn mbarriers(&self) -> impl Iterator<Item = (u32, &Mbarrier)> {
         self.barriers.iter().flat_map(|barriers| barriers.iter()).filter_map(|(address, slot)| match slot {
-            Slot::Live(barrier) => Some((*address, barrier)),
-            Slot::Ended(_) => None,
+            MbarrierEntry::Live(barrier) => Some((*address, barrier)),
+            MbarrierEntry::Ended(_) => None,
         })
     }
 
@@ -49,11 +49,11 @@ impl Shared {
     /// If there is none, or its bytes were overwritten.
     pub fn mbarrier(&self, address: u32) -> Result<&Mbarrier, Refused> {
         match self.barriers.as_ref().and_then(|barriers| barriers.get(&address)) {
-            Some(Slot::Live(barrier)) => match self.word(address) {
+            Some(MbarrierEntry::Live(barrier)) => match self.word(address) {
                 word if word == barrier.word() => Ok(barrier),
                 word => Err(Refused::Overwritten { word }),
             },
-            Some(Slot::Ended(place)) => Err(Refused::Invalidated(*place)),
+            Some(MbarrierEntry::Ended(place)) => Err(Refused::Invalidated(*place)),
             None => Err(Refused::Uninitialized),
         }
     }
@@ -82,7 +82,7 @@ impl Shared {
         assert!(address.is_multiple_of(MBARRIER_BYTES), "an object that is not aligned");
         let barrier = Mbarrier::new(count, made);
         self.pages.write(u64::from(address), &barrier.word().to_le_bytes());
-        self.barriers_mut().insert(address, Slot::Live(barrier));
+        self.barriers_mut().insert(address, MbarrierEntry::Live(barrier));
     }
 
     /// Ends the use of the barrier object at `address`.
@@ -91,7 +91,7 @@ impl Shared {
     /// If there is none.
     pub fn invalidate(&mut self, address: u32, place: Place) -> Result<(), Refused> {
         self.mbarrier(address)?;
-        self.barriers_mut().insert(address, Slot::Ended(place));
+        self.barriers_mut().insert(address, MbarrierEntry::Ended(place));
         Ok(())
     }
 
@@ -109,7 +109,7 @@ impl Shared {
     /// If there is none, or `change` fails.
     pub fn change<T>(&mut self, address: u32, change: impl FnOnce(&mut Mbarrier) -> Result<T, Refused>) -> Result<T, Refused> {
         self.mbarrier(address)?;
-        let Some(Slot::Live(barrier)) = self.barriers_mut().get_mut(&address) else { return Err(Refused::Uninitialized) };
+        let Some(MbarrierEntry::Live(barrier)) = self.barriers_mut().get_mut(&address) else { return Err(Refused::Uninitialized) };
         let result = change(barrier)?;
         let word = barrier.word();
         self.pages.write(u64::from(address), &word.to_le_bytes());
@@ -117,7 +117,7 @@ impl Shared {
         Ok(result)
     }
 
-    fn barriers_mut(&mut self) -> &mut BTreeMap<u32, Slot> {
+    fn barriers_mut(&mut self) -> &mut BTreeMap<u32, MbarrierEntry> {
         Arc::make_mut(self.barriers.get_or_insert_with(Arc::default))
     }
 

@@ -27,7 +27,7 @@ impl Family for FloatOp {
             Self::KeepingProduct { f: _, ty, mode: _, d, a, b, kept } => {
                 walk.same(ty.bank(), d, [a, b]);
                 walk.write(ty.bank(), kept);
-                walk.write(ty.bank(), Dst(kept.0 + 1));
+                walk.write(ty.bank(), Dst(kept.0.offset(1)));
             }
             Self::Ternary { f: _, ty, mode: _, d, a, b, c } => walk.same(ty.bank(), d, [a, b, c]),
             Self::TestProperty { f: _, ty, p, a } => {

@@ -30,7 +30,7 @@ mod warp;
 mod warpgroup;
 
 use super::operands::Walk;
-use super::{ImageId, MatrixId, Pc, Program};
+use super::{ImageId, MatrixId, Pc, Program, Slot};
 use crate::base::lanes::LaneMask;
 use rest::Nothing;
 
@@ -63,7 +63,7 @@ pub use warpgroup::WarpgroupOp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Guard {
     /// Slot in the predicate bank.
-    pub slot: u32,
+    pub slot: Slot,
     /// `@!p`.
     pub negate: bool,
 }

@@ -118,7 +118,7 @@ fn keep(program: &mut Program, index: usize, given: usize, function: FloatUnary)
     let kept = two_registers(&mut program.functions[index], ty);
     let f = if function == FloatUnary::RcpApprox { Factored::RcpOperand } else { Factored::Ex2Operand };
     program.code[given].op = Op::Float(FloatOp::KeepingProduct { f, ty, mode, d, a, b: a, kept });
-    Src::reg(kept.0 + 1)
+    Src::reg(kept.0.offset(1))
 }
 
 /// Makes the division or reciprocal at `at` one by the inverse of `f`, of `operand`.

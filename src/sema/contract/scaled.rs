@@ -129,5 +129,5 @@ fn keep(program: &mut Program, index: usize, (given, open): (usize, OpenProduct)
     let OpenProduct { f, ty, mode, d, a, b } = open;
     let kept = two_registers(&mut program.functions[index], ty);
     program.code[given].op = Op::Float(FloatOp::KeepingProduct { f, ty, mode, d, a, b, kept });
-    [kept, Dst(kept.0 + 1)].map(|factor| Src::reg(factor.0))
+    [kept, Dst(kept.0.offset(1))].map(|factor| Src::reg(factor.0))
 }

@@ -4,7 +4,7 @@ use super::flow::Function;
 use super::kept::two_registers;
 use crate::isa::{Factored, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary, Rounding, ScalarType, Width};
 use crate::program::operands::RegisterOperand;
-use crate::program::{Contraction, ContractionKind, ConvertOp, Dst, FloatOp, Inst, MoveOp, Op, Pc, Program, Src, SrcKind};
+use crate::program::{Contraction, ContractionKind, ConvertOp, Dst, FloatOp, Inst, MoveOp, Op, Pc, Program, Slot, Src, SrcKind};
 
 /// A product that may be joined with additions, as its instruction computes it: a reciprocal is that of `b`.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ struct Use {
 /// A register that holds the product, or its negative.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Copy {
-    pub(super) slot: u32,
+    pub(super) slot: Slot,
     negated: bool,
 }
 
@@ -154,7 +154,7 @@ impl Function {
 }
 
 /// The register with the number `slot` that holds a value of type `ty`.
-pub(super) fn register(ty: FloatType, slot: u32) -> RegisterOperand {
+pub(super) fn register(ty: FloatType, slot: Slot) -> RegisterOperand {
     RegisterOperand { bank: ty.bank(), slot, width: 1 }
 }
 
@@ -201,7 +201,7 @@ fn join_one(program: &mut Program, index: usize, product: &Product) {
     if product.loses_factors {
         let kept = two_registers(&mut program.functions[index], ty);
         program.code[product.at].op = Op::Float(FloatOp::KeepingProduct { f, ty, mode, d, a, b, kept });
-        (a, b) = (Src::reg(kept.0), Src::reg(kept.0 + 1));
+        (a, b) = (Src::reg(kept.0), Src::reg(kept.0.offset(1)));
     }
     for sum in &product.uses {
         let Op::Float(FloatOp::Binary { f, ty, mode, d, a: left, b: right }) = program.code[sum.at].op else { continue };

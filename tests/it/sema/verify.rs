@@ -37,7 +37,7 @@ fn function_problems(program: &Program, function: &Function, next: u32, problems
     };
     for register in &function.registers {
         let slots = register.components().filter_map(|(_, number)| function.placement.slot(register.bank, number));
-        let end = slots.map(|slot| slot + register.width()).max().unwrap_or(0);
+        let end = slots.map(|slot| slot.0 + register.width()).max().unwrap_or(0);
         if end > limit(register.bank) || register.scope.start > register.scope.end {
             problem(format!("register {} has slots up to {end}", register.name));
         }
@@ -62,7 +62,7 @@ fn function_problems(program: &Program, function: &Function, next: u32, problems
             _ => &[],
         };
         if !targets.iter().all(|target| function.code.contains(&target.0))
-            || inst.guard.is_some_and(|guard| guard.slot >= function.slots.pred)
+            || inst.guard.is_some_and(|guard| guard.slot.0 >= function.slots.pred)
         {
             problem(format!("{inst:?} leaves its function"));
         }
@@ -85,7 +85,7 @@ fn address_is_valid(program: &Program, function: &Function, address: Address) ->
 
 fn source_is_valid(src: Src, slots: u32, constants: usize, program: &Program) -> bool {
     match src.kind() {
-        SrcKind::Reg(slot) => slot < slots,
+        SrcKind::Reg(slot) => slot.0 < slots,
         SrcKind::Const(index) => (index as usize) < constants,
         SrcKind::Special(index) => (index as usize) < program.specials.len(),
     }

@@ -2,7 +2,7 @@
 //! never been written.
 
 use crate::machine::{FrameBase, LaneMask, PerLane, Warp};
-use crate::program::{Bank, Op, PredSrc, Program, Src, SrcKind, Undefined, WarpOp};
+use crate::program::{Bank, Op, PredSrc, Program, Slot, Src, SrcKind, Undefined, WarpOp};
 
 /// The operands of an instruction about to be executed.
 pub(super) struct Operands<'a, U> {
@@ -18,7 +18,7 @@ pub(super) struct Operands<'a, U> {
     pub undefined: U,
 }
 
-impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
+impl<U: Fn(Bank, Slot) -> LaneMask> Operands<'_, U> {
     /// The active lanes in which the result is undefined, if in `any` of them some operand is.
     pub fn result(&self, op: &Op, any: LaneMask) -> LaneMask {
         op.undefined_in(self, any) & self.active
@@ -36,7 +36,7 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
     }
 }
 
-impl<U: Fn(Bank, u32) -> LaneMask> Undefined for Operands<'_, U> {
+impl<U: Fn(Bank, Slot) -> LaneMask> Undefined for Operands<'_, U> {
     fn program(&self) -> &Program {
         self.program
     }
@@ -63,7 +63,7 @@ impl<U: Fn(Bank, u32) -> LaneMask> Undefined for Operands<'_, U> {
         match source {
             PredSrc::Const(truth) => LaneMask::all_if(truth),
             PredSrc::Reg { slot, negate } => {
-                let bits = self.warp.registers.pred.get((self.frame.pred + slot) as usize).copied().unwrap_or(LaneMask::NONE);
+                let bits = self.warp.registers.pred.get(slot.in_frame(self.frame.pred).index()).copied().unwrap_or(LaneMask::NONE);
                 if negate { !bits } else { bits }
             }
         }
@@ -72,8 +72,8 @@ impl<U: Fn(Bank, u32) -> LaneMask> Undefined for Operands<'_, U> {
     fn values(&self, bank: Bank, source: Src) -> Option<PerLane<u64>> {
         let Warp { registers, .. } = self.warp;
         match (source.kind(), bank) {
-            (SrcKind::Reg(slot), Bank::B64) => registers.b64.get((self.frame.b64 + slot) as usize).copied(),
-            (SrcKind::Reg(slot), _) => registers.b32.get((self.frame.b32 + slot) as usize).map(|register| register.map(u64::from)),
+            (SrcKind::Reg(slot), Bank::B64) => registers.b64.get(slot.in_frame(self.frame.b64).index()).copied(),
+            (SrcKind::Reg(slot), _) => registers.b32.get(slot.in_frame(self.frame.b32).index()).map(|register| register.map(u64::from)),
             (SrcKind::Const(index), Bank::B64) => self.program.consts64.get(index as usize).map(|constant| [*constant; 32]),
             (SrcKind::Const(index), _) => self.program.consts32.get(index as usize).map(|constant| [u64::from(*constant); 32]),
             (SrcKind::Special(_), _) => None,

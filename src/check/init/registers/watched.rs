@@ -8,7 +8,7 @@ use super::kinds::{is_exchange, only_computes, passes_on};
 use crate::flow::cells::FrameCells;
 use crate::flow::taint::Taint;
 use crate::program::operands::{RegisterOperand, RegisterOperands, Use, registers_of, writes};
-use crate::program::{Bank, ControlOp, FuncId, Inst, Op, Pc, Program, WarpOp};
+use crate::program::{Bank, ControlOp, FuncId, Inst, Op, Pc, Program, Slot, WarpOp};
 
 /// The registers of one function that may be undefined.
 #[derive(Debug, Default)]
@@ -30,17 +30,17 @@ impl Watched {
     /// The numbers of those that `register` is.
     pub fn numbers(&self, register: RegisterOperand) -> impl Iterator<Item = usize> + '_ {
         let numbers = &self.numbers[register.bank as usize];
-        (register.slot..register.slot + register.width).filter_map(move |slot| Some((*numbers.get(slot as usize)?)? as usize))
+        register.slot.run(register.width).filter_map(move |slot| Some((*numbers.get(slot.index())?)? as usize))
     }
 
     /// Adds a register, if it is not there.
     fn add(&mut self, register: RegisterOperand) {
         let numbers = &mut self.numbers[register.bank as usize];
-        let end = (register.slot + register.width) as usize;
+        let end = register.slot.offset(register.width).index();
         if numbers.len() < end {
             numbers.resize(end, None);
         }
-        for number in numbers[register.slot as usize..end].iter_mut().filter(|number| number.is_none()) {
+        for number in numbers[register.slot.index()..end].iter_mut().filter(|number| number.is_none()) {
             *number = Some(self.count);
             self.count += 1;
         }
@@ -49,7 +49,7 @@ impl Watched {
     /// All of them, by the numbers of `cells`.
     fn cells(&self, cells: &FrameCells) -> impl Iterator<Item = usize> {
         [Bank::B32, Bank::B64, Bank::Pred].into_iter().flat_map(move |bank| {
-            let numbered = self.numbers[bank as usize].iter().zip(0..).filter(|(number, _)| number.is_some());
+            let numbered = self.numbers[bank as usize].iter().zip((0..).map(Slot)).filter(|(number, _)| number.is_some());
             numbered.map(move |(_, slot)| cells.cell(bank, slot) as usize)
         })
     }
@@ -106,7 +106,7 @@ fn watched(program: &Program, id: FuncId) -> Option<Watched> {
     let cells = FrameCells::new(function.slots, 0);
     let tainted = taint(program, code, &cells).spread(watched.cells(&cells));
     for (bank, slots) in [(Bank::B32, function.slots.b32), (Bank::B64, function.slots.b64), (Bank::Pred, function.slots.pred)] {
-        let registers = (0..slots).map(|slot| RegisterOperand { bank, slot, width: 1 });
+        let registers = Slot::default().run(slots).map(|slot| RegisterOperand { bank, slot, width: 1 });
         registers.filter(|register| tainted.contains(cells.cell(bank, register.slot) as usize)).for_each(|register| watched.add(register));
     }
     Some(watched)

@@ -51,7 +51,7 @@ pub fn results(wgmma: &Wgmma, held: &[&PerLane<u32>], registers: &Registers, sou
 /// What the lanes read from an operand of 32 bits.
 fn value(source: Src, frame: FrameBase, registers: &Registers, sources: &Sources<'_>) -> PerLane<u32> {
     let value = match source.kind() {
-        SrcKind::Reg(slot) => registers.b32.get((frame.b32 + slot) as usize),
+        SrcKind::Reg(slot) => registers.b32.get(slot.in_frame(frame.b32).index()),
         SrcKind::Const(index) => sources.constants.narrow.get(index as usize),
         SrcKind::Special(_) => None,
     };

@@ -1,5 +1,6 @@
 //! What one warp has in flight, its groups, and the accumulators meanwhile.
 
+use crate::program::Slot;
 use std::collections::VecDeque;
 
 use triomphe::Arc;
@@ -39,7 +40,7 @@ struct State {
 #[derive(Clone, Copy, Hash)]
 struct PendingAccumulator {
     /// Its slot in the warp's 32-bit registers.
-    slot: u32,
+    slot: Slot,
     /// What it holds by the results so far.
     values: PerLane<u32>,
     /// How often those in flight will write it.
@@ -93,8 +94,8 @@ impl WgmmaQueue {
         assert!(state.unwaited.back().is_none_or(|last| last.id < wgmma.id), "multiplications are issued in the order of their numbers");
         let mut next = 0;
         for slot in &wgmma.accumulators {
-            assert!((*slot as usize) < registers.b32.len(), "an accumulator that is no register");
-            let Some(register) = registers.b32.get_mut(*slot as usize) else { continue };
+            assert!((slot.index()) < registers.b32.len(), "an accumulator that is no register");
+            let Some(register) = registers.b32.get_mut(slot.index()) else { continue };
             let place = place_of(*slot, &state.pending, next);
             let index = place.unwrap_or_else(|index| {
                 state.pending.insert(index, PendingAccumulator { slot: *slot, values: *register, writers: 0, is_landed: false });
@@ -112,7 +113,7 @@ impl WgmmaQueue {
     pub fn held_by(&self, wgmma: &Wgmma) -> Vec<&PerLane<u32>> {
         let pending = self.0.as_ref().map_or(&[][..], |state| &state.pending);
         let mut next = 0;
-        let of_slot = |slot: &u32| match place_of(*slot, pending, next) {
+        let of_slot = |slot: &Slot| match place_of(*slot, pending, next) {
             Ok(index) => {
                 next = index + 1;
                 &pending[index].values
@@ -136,7 +137,7 @@ impl WgmmaQueue {
             assert!(pending.writers > 0, "an accumulator is written once too often");
             pending.writers -= 1;
             pending.is_landed = pending.writers == 0 && wait == WaitOf::Another;
-            match registers.b32.get_mut(*slot as usize).filter(|_| pending.writers == 0 && !pending.is_landed) {
+            match registers.b32.get_mut(slot.index()).filter(|_| pending.writers == 0 && !pending.is_landed) {
                 Some(register) => *register = *values,
                 None => pending.values = *values,
             }
@@ -157,7 +158,7 @@ impl WgmmaQueue {
     }
 
     /// Whether a register holds poison in place of what a multiplication writes or has written.
-    pub fn holds_back(&self, slot: u32) -> bool {
+    pub fn holds_back(&self, slot: Slot) -> bool {
         self.0.as_ref().is_some_and(|state| place_of(slot, &state.pending, 0).is_ok())
     }
 
@@ -180,7 +181,7 @@ impl State {
         let Self { unwaited, pending, .. } = self;
         pending.retain(|pending| {
             let is_due = pending.is_landed && !unwaited.iter().any(|wgmma| wgmma.accumulators.contains(&pending.slot));
-            if is_due && let Some(register) = registers.b32.get_mut(pending.slot as usize) {
+            if is_due && let Some(register) = registers.b32.get_mut(pending.slot.index()) {
                 *register = pending.values;
             }
             !is_due
@@ -189,7 +190,7 @@ impl State {
 }
 
 /// Where a slot is among those that are held, or would be; mostly it is the `next` one.
-fn place_of(slot: u32, pending: &[PendingAccumulator], next: usize) -> Result<usize, usize> {
+fn place_of(slot: Slot, pending: &[PendingAccumulator], next: usize) -> Result<usize, usize> {
     match pending.get(next) {
         Some(pending) if pending.slot == slot => Ok(next),
         None if pending.last().is_none_or(|last| last.slot < slot) => Err(next),

@@ -6,7 +6,7 @@ use crate::isa::SharedTile;
 use crate::machine::state::lanes::PerLane;
 use crate::machine::state::place::{BlockId, Place};
 use crate::machine::state::registers::FrameBase;
-use crate::program::WgmmaId;
+use crate::program::{Slot, WgmmaId};
 
 /// The part of a `wgmma.mma_async` that one warp has in flight.
 #[derive(Clone, Debug)]
@@ -24,9 +24,9 @@ pub struct Wgmma {
     /// Where the registers of its lanes are.
     pub frame: FrameBase,
     /// Slots of D in the warp's 32-bit registers.
-    pub accumulators: Box<[u32]>,
+    pub accumulators: Box<[Slot]>,
     /// Slots of A in the warp's 32-bit registers; none if A is in shared memory.
-    pub fragments: Box<[u32]>,
+    pub fragments: Box<[Slot]>,
     /// The rows of A that it reads, if A is in shared memory.
     pub a: Option<SharedTile>,
     /// B.

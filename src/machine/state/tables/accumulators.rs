@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::program::operands::registers_of;
-use crate::program::{Bank, Inst, Op, Program, SrcKind, WarpgroupOp, WgmmaA, WgmmaOp};
+use crate::program::{Bank, Inst, Op, Program, Slot, SrcKind, WarpgroupOp, WgmmaA, WgmmaOp};
 
 /// For each instruction of `program`, `wgmma` itself left out, whether it does; nothing for a program without `wgmma`.
 pub fn uses(program: &Program) -> Vec<bool> {
@@ -14,7 +14,7 @@ pub fn uses(program: &Program) -> Vec<bool> {
     let mut uses = vec![false; program.code.len()];
     for function in &program.functions {
         let code = function.code.start as usize..function.code.end as usize;
-        let slots: BTreeSet<u32> = program.code[code.clone()].iter().flat_map(|inst| slots_of(program, inst)).collect();
+        let slots: BTreeSet<Slot> = program.code[code.clone()].iter().flat_map(|inst| slots_of(program, inst)).collect();
         for at in code.filter(|_| !slots.is_empty()) {
             let inst = &program.code[at];
             if !matches!(inst.op, Op::Wgmma(WarpgroupOp::Multiply { .. })) {
@@ -26,14 +26,14 @@ pub fn uses(program: &Program) -> Vec<bool> {
 }
 
 /// The slots that `inst` has for A or D if it is a `wgmma`.
-fn slots_of(program: &Program, inst: &Inst) -> Vec<u32> {
+fn slots_of(program: &Program, inst: &Inst) -> Vec<Slot> {
     let Op::Wgmma(WarpgroupOp::Multiply { wgmma }) = inst.op else { return Vec::new() };
     let op = &program.wgmmas[wgmma];
     op.d.iter().map(|d| d.0).chain(fragments(op)).collect()
 }
 
 /// The slots of A, if it is in registers.
-pub fn fragments(op: &WgmmaOp) -> impl Iterator<Item = u32> {
+pub fn fragments(op: &WgmmaOp) -> impl Iterator<Item = Slot> {
     let fragments = if let WgmmaA::Registers(fragments) = &op.a { &fragments[..] } else { &[] };
     fragments.iter().filter_map(|fragment| if let SrcKind::Reg(slot) = fragment.kind() { Some(slot) } else { None })
 }
