@@ -74,7 +74,7 @@ impl LaneMask {
 
     /// Whether a lane is in both sets.
     #[inline(always)]
-    pub const fn meets(self, other: Self) -> bool {
+    pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
@@ -249,7 +249,7 @@ mod tests {
         let (low, odd) = (LaneMask::lowest(4), LaneMask::from_fn(|lane| lane % 2 == 1));
         assert_eq!((low & odd).iter().collect::<Vec<_>>(), [1, 3]);
         assert_eq!((low.without(odd).bits(), (low ^ odd).count(), (low | odd).first()), (0b101, 16, 0));
-        assert!(low.contains(3) && !low.contains(4) && low.meets(odd) && !low.contains_all(odd) && odd.contains_all(low & odd));
+        assert!(low.contains(3) && !low.contains(4) && low.intersects(odd) && !low.contains_all(odd) && odd.contains_all(low & odd));
         assert_eq!(odd.filter(|lane| lane < 6), [1, 3, 5].into_iter().collect());
         assert!((low & !low).is_empty() && LaneMask::lowest(40) == !LaneMask::NONE && LaneMask::all_if(false) == LaneMask::NONE);
     }

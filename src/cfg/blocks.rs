@@ -105,8 +105,8 @@ impl Graph {
 
     /// The block that holds `pc`.
     pub(super) fn block_of(&self, pc: Pc) -> Option<BlockId> {
-        let behind = self.starts.partition_point(|start| *start <= pc.0);
-        (1..self.starts.len()).contains(&behind).then(|| BlockId::new(behind - 1))
+        let next = self.starts.partition_point(|start| *start <= pc.0);
+        (1..self.starts.len()).contains(&next).then(|| BlockId::new(next - 1))
     }
 
     /// Where control can go from `block`.

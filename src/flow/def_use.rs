@@ -108,7 +108,7 @@ impl<B: Blocks> DefUse<B> {
     }
 
     /// Whether `register` holds at `later` what it held at `at`, which is always executed before.
-    pub fn stands(&self, register: RegisterOperand, at: usize, later: usize) -> bool {
+    pub fn is_unchanged(&self, register: RegisterOperand, at: usize, later: usize) -> bool {
         if self.blocks.block_at(at) == self.blocks.block_at(later) && at < later {
             return self.among(register, at..later).is_empty();
         }

@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_stand_in_the_order_of_declaration() {
+    fn rows_are_in_the_order_of_declaration() {
         assert!(Interleave::ALL.iter().enumerate().all(|(number, row)| *row as usize == number));
         assert!(Swizzle::ALL.iter().enumerate().all(|(number, row)| *row as usize == number));
         assert!(OutsideFill::ALL.iter().enumerate().all(|(number, row)| *row as usize == number));

@@ -82,7 +82,7 @@ impl Block {
         let mut arrived = vec![LaneMask::NONE; self.warps.len()];
         for arrival in arrivals.iter().filter(|arrival| arrival.past.is_none()) {
             let own = &mut arrived[usize::from(arrival.warp)];
-            assert!(!own.meets(arrival.lanes), "a lane waits at barrier {id} once a phase");
+            assert!(!own.intersects(arrival.lanes), "a lane waits at barrier {id} once a phase");
             *own |= arrival.lanes;
         }
         if self.warps.iter().zip(&arrived).all(|(warp, arrived)| *arrived == warp.all)

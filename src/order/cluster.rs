@@ -50,7 +50,7 @@ impl ClusterBarrier {
 
     /// Lanes wait; what the phase that they saw end passes on, if it has ended.
     pub fn wait(&mut self, slot: u32, warp: u8, lanes: LaneMask) -> Option<Passed> {
-        if self.arrived.get(&(slot, warp)).is_some_and(|arrived| arrived.meets(lanes)) {
+        if self.arrived.get(&(slot, warp)).is_some_and(|arrived| arrived.intersects(lanes)) {
             self.waiting.push((slot, warp, lanes));
             return None;
         }

@@ -102,7 +102,7 @@ impl HappensBefore {
             let known = block.past(actor.warp, actor.tick).released(actor.lanes);
             join_into(&mut block.left, &Arc::new(known));
         }
-        assert!(!block.warps[usize::from(actor.warp)].live.meets(actor.lanes), "lanes that have exited are gone");
+        assert!(!block.warps[usize::from(actor.warp)].live.intersects(actor.lanes), "lanes that have exited are gone");
     }
 
     /// Whether the threads of the block in `slot` that have exited knew of all that `operation` did, or that it was over.

@@ -168,7 +168,7 @@ impl Block {
 
     /// What lanes of a warp released with their fences of at least `scope`.
     pub fn fenced(&self, warp: u8, lanes: LaneMask, scope: Scope) -> Option<VectorClock> {
-        let fences = self.warps[usize::from(warp)].fences.iter().filter(|fenced| fenced.lanes.meets(lanes) && fenced.scope >= scope);
+        let fences = self.warps[usize::from(warp)].fences.iter().filter(|fenced| fenced.lanes.intersects(lanes) && fenced.scope >= scope);
         fences.map(|fenced| fenced.past.released(fenced.lanes & lanes)).reduce(|mut all, more| {
             all.join(&more);
             all
@@ -248,7 +248,7 @@ impl Block {
     /// Lanes of `warp` execute a `fence.sc`: they acquire what becomes known after one.
     pub fn pass_fence(&mut self, warp: u8, lanes: LaneMask) {
         let of = &mut self.warps[usize::from(warp)];
-        let parts = of.parts.iter().filter(|(mask, _)| mask.meets(lanes)).map(|(_, clock)| clock);
+        let parts = of.parts.iter().filter(|(mask, _)| mask.intersects(lanes)).map(|(_, clock)| clock);
         let released: SmallVec<[Arc<VectorClock>; 2]> =
             [&self.known, &of.known].into_iter().flatten().chain(parts).filter_map(|clock| clock.after_fence.clone()).collect();
         released.iter().for_each(|clock| of.acquire(lanes, clock));
@@ -314,8 +314,8 @@ impl Past {
     pub fn released(&self, lanes: LaneMask) -> VectorClock {
         let mut clock = self.block.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
         self.known.iter().for_each(|known| clock.join(known));
-        self.parts.iter().filter(|(mask, _)| mask.meets(lanes)).for_each(|(_, known)| clock.join(known));
-        let pending = self.pending.iter().filter(|pending| pending.lanes.meets(lanes));
+        self.parts.iter().filter(|(mask, _)| mask.intersects(lanes)).for_each(|(_, known)| clock.join(known));
+        let pending = self.pending.iter().filter(|pending| pending.lanes.intersects(lanes));
         pending.for_each(|pending| join_into(&mut clock.after_fence, &pending.clock));
         let known = clock.of_mut(self.number);
         known.own.advance_all(self.whole);

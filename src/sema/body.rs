@@ -255,7 +255,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     fn declaration(&mut self, statement: &Statement<'a>) -> Result<(), Diagnostic> {
         match statement {
             Statement::Variable(variable) => self.variable(variable),
-            Statement::Loc(loc) => self.stand_at(loc),
+            Statement::Loc(loc) => self.set_line(loc),
             Statement::Pragma { span, .. } => self.module.header.require(PRAGMA_SINCE, 0, "'.pragma'", *span),
             Statement::Section { labels, span, text } => {
                 self.module.section(if text.starts_with("@@") { "@@DWARF" } else { "" }, labels, *span);
@@ -271,7 +271,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     }
 
     /// `.loc`: of a call within a call that was put in place as well, the outer one was named before.
-    fn stand_at(&mut self, loc: &Loc<'a>) -> Result<(), Diagnostic> {
+    fn set_line(&mut self, loc: &Loc<'a>) -> Result<(), Diagnostic> {
         let place = |(file, line, column)| SourceLine { file, line, column };
         let line = place((loc.file, loc.line, loc.column));
         let outer = |site: SourceLine| self.known_sites.get(&site).into_iter().flatten().copied();

@@ -15,9 +15,9 @@ const END: &str = "// end inline asm";
 pub(super) fn regions(file: SourceId, text: &str) -> Vec<Span> {
     let (mut regions, mut at) = (Vec::new(), 0);
     while let Some((_, start)) = marker(text, BEGIN, at) {
-        let Some((end, behind)) = marker(text, END, start) else { break };
+        let Some((end, next)) = marker(text, END, start) else { break };
         regions.push(Span::new(file, start as u32, end as u32));
-        at = behind;
+        at = next;
     }
     regions
 }

@@ -112,7 +112,7 @@ impl<'a> File<'a> {
         Expr { kind, span: self.span(start, end) }
     }
 
-    fn refuse(self, span: Span, message: impl Into<String>, help: &str) -> SyntaxError<'a> {
+    fn reject(self, span: Span, message: impl Into<String>, help: &str) -> SyntaxError<'a> {
         ParseError::User { error: Box::new(Diagnostic::error("syntax", span, message).with_help(help)) }
     }
 }
@@ -122,14 +122,14 @@ impl<'a> File<'a> {
     pub fn version(self, start: u32, number: &str, end: u32) -> Result<Box<Item<'a>>, SyntaxError<'a>> {
         let span = self.span(start, end);
         let parts = number.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
-        let (major, minor) = parts.ok_or_else(|| self.refuse(span, format!("'{number}' is not a version of PTX"), VERSION_HELP))?;
+        let (major, minor) = parts.ok_or_else(|| self.reject(span, format!("'{number}' is not a version of PTX"), VERSION_HELP))?;
         Ok(Box::new(Item::Version { major, minor, span }))
     }
 
     /// A number that the tree keeps in 32 bits.
     pub fn small(self, start: u32, number: Number, end: u32) -> Result<u32, SyntaxError<'a>> {
         u32::try_from(number.value)
-            .map_err(|_| self.refuse(self.span(start, end), format!("{} is too large here", number.value), "the largest is 4294967295"))
+            .map_err(|_| self.reject(self.span(start, end), format!("{} is too large here", number.value), "the largest is 4294967295"))
     }
 
     pub fn loc(self, start: u32, (file, line, column): (u32, u32, u32), end: u32) -> Loc<'a> {
@@ -146,7 +146,7 @@ impl<'a> File<'a> {
             return Ok(FunctionDirective { name, values, texts: Vec::new() });
         }
         let known = FUNCTION_DIRECTIVES.map(|word| format!("'.{word}'")).join(", ");
-        Err(self.refuse(
+        Err(self.reject(
             name.span,
             format!("'.{}' is not a directive of a function", name.text),
             &format!("there are {known} and '.pragma'"),
@@ -167,7 +167,7 @@ impl<'a> Loc<'a> {
     ) -> Result<Self, SyntaxError<'a>> {
         for (word, wanted) in [(function_word, "function_name"), (inlined_word, "inlined_at")] {
             if word.text != wanted {
-                return Err(file.refuse(word.span, format!("expected '{wanted}', found '{}'", word.text), LOC_HELP));
+                return Err(file.reject(word.span, format!("expected '{wanted}', found '{}'", word.text), LOC_HELP));
             }
         }
         Ok(Self { function: Some(function), inlined_at: Some(place), ..self })
@@ -206,7 +206,7 @@ impl<'a> File<'a> {
         for part in layout {
             match part {
                 Layout::Align(align) if result.align.is_some() => {
-                    return Err(self.refuse(align.span, "a second '.align'", "a variable has one alignment: remove the other"));
+                    return Err(self.reject(align.span, "a second '.align'", "a variable has one alignment: remove the other"));
                 }
                 Layout::Align(align) => result.align = Some(align),
                 Layout::Attributes(attributes) => result.attributes.extend(attributes),
@@ -240,7 +240,7 @@ impl<'a> VariableType<'a> {
 impl<'a> File<'a> {
     pub fn branch_targets(self, start: u32, targets: Vec<Target<'a>>, end: u32) -> Result<Box<Statement<'a>>, SyntaxError<'a>> {
         if let Some(count) = targets.iter().find_map(|target| target.count.as_ref()) {
-            return Err(self.refuse(count.span, "a range of labels is not supported", "write the labels one by one: 'L0, L1, L2'"));
+            return Err(self.reject(count.span, "a range of labels is not supported", "write the labels one by one: 'L0, L1, L2'"));
         }
         let targets = targets.into_iter().map(|target| target.name).collect();
         Ok(Box::new(Statement::BranchTargets { targets, span: self.span(start, end) }))
@@ -309,10 +309,10 @@ impl<'a> File<'a> {
         let span = self.span(start, end);
         match expression_of(OperandKind::List(operands)) {
             Some(ExprKind::Name(name)) if name.contains('.') => {
-                Err(self.refuse(span, "a component cannot be part of an expression", "compute with it in an instruction of its own"))
+                Err(self.reject(span, "a component cannot be part of an expression", "compute with it in an instruction of its own"))
             }
             Some(kind) => Ok(Expr { kind, span }),
-            None => Err(self.refuse(span, "a list cannot be part of an expression", "put one expression between the parentheses")),
+            None => Err(self.reject(span, "a list cannot be part of an expression", "put one expression between the parentheses")),
         }
     }
 
@@ -321,14 +321,14 @@ impl<'a> File<'a> {
             return Ok(self.expr(start, ExprKind::Generic(Box::new(inner)), end));
         }
         let message = format!("'{}' cannot be applied to an expression", function.text);
-        Err(self.refuse(function.span, message, "only 'generic(..)' and a mask such as '0xFF(..)' can; separate operands with ','"))
+        Err(self.reject(function.span, message, "only 'generic(..)' and a mask such as '0xFF(..)' can; separate operands with ','"))
     }
 
     pub fn cast(self, ty: Name<'a>) -> Result<Prefix, SyntaxError<'a>> {
         match ty.text {
             "s64" => Ok(Prefix::Cast { unsigned: false }),
             "u64" => Ok(Prefix::Cast { unsigned: true }),
-            other => Err(self.refuse(ty.span, format!("there is no cast to '.{other}'"), "a cast is '(.s64)' or '(.u64)'")),
+            other => Err(self.reject(ty.span, format!("there is no cast to '.{other}'"), "a cast is '(.s64)' or '(.u64)'")),
         }
     }
 }

@@ -27,25 +27,25 @@ pub enum WordKind {
 pub fn words(line: &str) -> Vec<(Range<usize>, WordKind)> {
     let mut words = Vec::new();
     let (mut end, mut begins_statement, mut is_guard) = (0, true, false);
-    for (start, token, behind) in Lexer::new(line) {
-        let (start, behind) = (start as usize, behind as usize);
+    for (start, token, stop) in Lexer::new(line) {
+        let (start, stop) = (start as usize, stop as usize);
         gap(line, end..start, &mut words);
-        end = behind;
-        let is_label = line.get(behind..).is_some_and(|rest| rest.trim_start().starts_with(':'));
+        end = stop;
+        let is_label = line.get(stop..).is_some_and(|rest| rest.trim_start().starts_with(':'));
         let kind = match token {
             Token::Ident(name) | Token::Dotted(name) if name.starts_with('%') => WordKind::Register,
             Token::Ident(_) | Token::Dotted(_) if is_guard => WordKind::Register,
             Token::Ident(_) | Token::Dotted(_) if begins_statement && !is_label => WordKind::Opcode,
             Token::Ident(_) | Token::Dotted(_) => WordKind::Name,
             Token::Int(_) | Token::Float32(_) | Token::Float64(_) | Token::Decimal(_) | Token::Str(_) => WordKind::Number,
-            _ if line.get(start..behind).is_some_and(|text| text.len() > 1 && text.starts_with('.')) => WordKind::Directive,
+            _ if line.get(start..stop).is_some_and(|text| text.len() > 1 && text.starts_with('.')) => WordKind::Directive,
             Token::Bad(_) if line.get(start..).is_some_and(|text| text.starts_with("/*")) => WordKind::Comment,
             _ => WordKind::Sign,
         };
         let in_guard = matches!(token, Token::At) || is_guard && matches!(token, Token::Bang);
         begins_statement = matches!(token, Token::Semi | Token::Colon | Token::LBrace | Token::RBrace) || in_guard || is_guard;
         is_guard = in_guard;
-        words.push((start..behind, kind));
+        words.push((start..stop, kind));
     }
     gap(line, end..line.len(), &mut words);
     words

@@ -213,7 +213,7 @@ fn groups_of_a_loop_reconverge_after_it() {
         let loops = location("programs/bfs_frontier.ron", ticks);
         let Ok(view) = view::divergence(&loops.scene(0, 0)) else { continue };
         let lanes = view.groups.iter().fold(view.exited, |lanes, group| {
-            assert!(!lanes.meets(group.lanes), "a lane is in one group");
+            assert!(!lanes.intersects(group.lanes), "a lane is in one group");
             lanes | group.lanes
         });
         assert_eq!(lanes, LaneMask::ALL);

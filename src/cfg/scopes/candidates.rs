@@ -21,7 +21,7 @@ pub(super) enum Reason {
     /// Several paths lead there.
     Join,
     /// Several back edges lead to the header of a loop.
-    WayBack,
+    BackEdge,
     /// Lanes leave a loop for it, in different iterations.
     LoopExit,
     /// The same, after a branch that else goes back to the header, of a loop that is left elsewhere too.
@@ -96,7 +96,7 @@ fn way_back(shape: &Shape, index: usize) -> Option<Candidate> {
     }
     let inner = shape.loops_of(parting).take_while(|around| *around != index).last();
     let push_point = inner.map_or(PushPoint::At(parting), PushPoint::Before);
-    Some(Candidate { target: found.header, push_point, reason: Reason::WayBack, region: Some(index), class: CERTAIN })
+    Some(Candidate { target: found.header, push_point, reason: Reason::BackEdge, region: Some(index), class: CERTAIN })
 }
 
 /// Where lanes leave the loop `index`.

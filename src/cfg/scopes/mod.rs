@@ -34,14 +34,14 @@ pub(super) fn noted(program: &Program, graph: &Graph) -> Vec<Vec<BlockId>> {
     for (block, targets) in noted.iter_mut().enumerate() {
         let block = BlockId::new(block);
         if shape.endings[block.index()] != Ending::Plain {
-            targets.extend(only_way(program, graph, block).filter(|next| !targets.contains(next)));
+            targets.extend(only_successor(program, graph, block).filter(|next| !targets.contains(next)));
         }
     }
     noted
 }
 
 /// Where the branch that ends `block` leads if all its paths are the same: an assembler leaves it out.
-fn only_way(program: &Program, graph: &Graph, block: BlockId) -> Option<BlockId> {
+fn only_successor(program: &Program, graph: &Graph, block: BlockId) -> Option<BlockId> {
     if let [next] = graph.successors(block) {
         return Some(*next);
     }

@@ -93,7 +93,7 @@ impl<'a> Nesting<'a> {
         for block in &shape.order {
             let chain = self.blocks[block.index()].at_end;
             let arrivals = shape.graph.successors(*block).iter().filter_map(|to| self.arrival(chain, *to));
-            open.extend(arrivals.map(|met| (*block, self.links[met].candidate)));
+            open.extend(arrivals.map(|link| (*block, self.links[link].candidate)));
         }
         let is_noted = |chain: Chain, candidate: usize| self.links_of(chain).any(|(_, other)| other == candidate);
         while let Some((block, candidate)) = open.pop() {
@@ -138,7 +138,7 @@ impl<'a> Nesting<'a> {
     /// Adds the candidate to what is noted where it is opened; the place that is reached last is the outermost.
     fn open(&mut self, index: usize) {
         let rank = |index: &usize| match self.chosen[*index].reason {
-            Reason::WayBack => u32::MAX,
+            Reason::BackEdge => u32::MAX,
             Reason::Join | Reason::LoopExit | Reason::LatchExit => self.shape.rank[self.chosen[*index].target.index()],
         };
         let noted = self.openings.entry(self.chosen[index].push_point).or_default();
@@ -254,13 +254,13 @@ impl<'a> Nesting<'a> {
     fn count(&mut self, block: BlockId, change: fn(u32, u32) -> u32) {
         let (shape, chain) = (self.shape, self.blocks[block.index()].at_end);
         for to in shape.graph.successors(block) {
-            let Some(met) = self.arrival(chain, *to).filter(|met| *met != chain) else { continue };
+            let Some(link) = self.arrival(chain, *to).filter(|link| *link != chain) else { continue };
             let by_table = shape.endings[block.index()] == Ending::Indexed && !shape.is_dead_end(*to);
             self.breaks_by_table = change(self.breaks_by_table, u32::from(by_table));
-            let candidate = self.links[met].candidate;
+            let candidate = self.links[link].candidate;
             self.breaks[candidate] = change(self.breaks[candidate], 1);
             let mut above = chain;
-            while above != met {
+            while above != link {
                 let Link { before, candidate, .. } = self.links[above];
                 self.passed[candidate] = change(self.passed[candidate], 1);
                 above = before;

@@ -156,7 +156,7 @@ impl Shape {
                 let others = latches.iter().filter(|latch| natural.contains(latch)).count();
                 others == 1 && self.only_exit(natural).is_some_and(|to| is_inside(&to))
             };
-            let naturals = latches.iter().map(|latch| self.with_way_back(&inner, *latch, is_inside)).enumerate();
+            let naturals = latches.iter().map(|latch| self.with_back_edge(&inner, *latch, is_inside)).enumerate();
             let Some((index, natural)) = naturals.into_iter().find(|(_, natural)| is_own(natural)) else { break };
             inner = natural;
             latches.remove(index);
@@ -165,11 +165,11 @@ impl Shape {
     }
 
     /// The blocks of `inner` and those inside from which control can reach `latch` without passing them.
-    fn with_way_back(&self, inner: &BTreeSet<BlockId>, latch: BlockId, is_inside: &impl Fn(&BlockId) -> bool) -> BTreeSet<BlockId> {
+    fn with_back_edge(&self, inner: &BTreeSet<BlockId>, latch: BlockId, is_inside: &impl Fn(&BlockId) -> bool) -> BTreeSet<BlockId> {
         let is_free = |block: &BlockId| is_inside(block) && !inner.contains(block);
         let before = |block: usize| self.graph.predecessor_nodes(block).filter(|from| is_free(&BlockId::new(*from)));
-        let way = closure(self.graph.len(), Some(latch.index()).filter(|_| !inner.contains(&latch)), before);
-        inner.iter().copied().chain(way.order().iter().map(|block| BlockId::new(*block))).collect()
+        let path = closure(self.graph.len(), Some(latch.index()).filter(|_| !inner.contains(&latch)), before);
+        inner.iter().copied().chain(path.order().iter().map(|block| BlockId::new(*block))).collect()
     }
 
     /// The one place that control can leave `blocks` for.
@@ -240,10 +240,10 @@ impl Shape {
 
     /// Whether there is a block that all paths from these on lead to.
     pub(super) fn come_together(&self, blocks: &[BlockId]) -> bool {
-        let way = |block: BlockId| std::iter::successors(Some(block), |block| self.ipdoms[block.index()]);
-        let mut ways = blocks.iter().map(|block| way(*block).collect::<BTreeSet<_>>());
-        let Some(first) = ways.next() else { return true };
-        !ways.fold(first, |common, way| &common & &way).is_empty()
+        let path = |block: BlockId| std::iter::successors(Some(block), |block| self.ipdoms[block.index()]);
+        let mut paths = blocks.iter().map(|block| path(*block).collect::<BTreeSet<_>>());
+        let Some(first) = paths.next() else { return true };
+        !paths.fold(first, |common, path| &common & &path).is_empty()
     }
 
     /// The loops around `block`, the innermost first.

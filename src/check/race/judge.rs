@@ -186,7 +186,7 @@ impl Judge<'_> {
                 // The later access finds the earlier one here.
                 general = false;
                 left.push(member);
-                self.meet_itself(&other, address);
+                self.compare_with_itself(&other, address);
                 continue;
             }
             let (hb_relation, holds) = self.hb_relation(&other, address);
@@ -402,7 +402,7 @@ impl Judge<'_> {
     }
 
     /// Another lane of the same instruction has touched the same bytes.
-    fn meet_itself(&mut self, other: &Access, address: u64) {
+    fn compare_with_itself(&mut self, other: &Access, address: u64) {
         let lanes = self.access.lanes_at(address, self.log);
         let first = LaneMask::of(lanes.first());
         if other.copy == 0 && self.writes_plainly() && lanes != first {

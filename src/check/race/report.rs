@@ -155,7 +155,7 @@ impl Race {
         let Some(block) = self.order.block(slot) else { return false };
         let missed = &block.warps[usize::from(access.op.warp)].missed;
         let first = &conflict.first;
-        missed.iter().filter(|(lanes, _)| lanes.meets(conflict.second_lanes)).any(|(_, clock)| {
+        missed.iter().filter(|(lanes, _)| lanes.intersects(conflict.second_lanes)).any(|(_, clock)| {
             clock.of(first.op.block).is_some_and(|known| known.own.of(first.op.warp, conflict.first_lanes) > first.op.tick)
         })
     }

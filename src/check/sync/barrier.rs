@@ -105,7 +105,7 @@ impl BlockBarriers {
 
     /// Reports the lanes of the warp that have not come where `arrived` did.
     fn parted(&self, id: u32, phase: &[Arrived], arrived: &Arrived, reachability: &mut Reachability, to: &mut Reporter<'_>) -> bool {
-        assert!(!arrived.absent.meets(arrived.lanes), "a lane that has arrived is there");
+        assert!(!arrived.absent.intersects(arrived.lanes), "a lane that has arrived is there");
         let (warp, pc) = (arrived.place.warp, arrived.place.pc);
         let of_warp = || phase.iter().filter(|other| other.place.warp == warp);
         let here = of_warp().filter(|other| other.place.pc == pc).fold(LaneMask::NONE, |lanes, other| lanes | other.lanes);
@@ -113,14 +113,14 @@ impl BlockBarriers {
         if absent.is_empty() {
             return false;
         }
-        if let Some(other) = of_warp().find(|other| other.place.pc != pc && other.lanes.meets(absent)) {
+        if let Some(other) = of_warp().find(|other| other.place.pc != pc && other.lanes.intersects(absent)) {
             // Each of the two finds the other: it is reported once.
             return other.place.tick < arrived.place.tick && to.report(elsewhere(id, other, arrived, here, to.program));
         }
         if let Some(there) = Some(absent & self.live(warp)).filter(|there| !there.is_empty()) {
             return to.report(not_there(id, arrived, here, there));
         }
-        let exits = self.exits.iter().filter(|(place, lanes)| place.warp == warp && lanes.meets(absent));
+        let exits = self.exits.iter().filter(|(place, lanes)| place.warp == warp && lanes.intersects(absent));
         let mut past = exits.filter(|(place, _)| reachability.bypasses(to.program, pc, place.pc));
         past.next().is_some_and(|(place, lanes)| to.report(passed_by(id, arrived, here, (*place, *lanes & absent))))
     }
@@ -222,7 +222,7 @@ fn passed_by(id: u32, arrived: &Arrived, here: LaneMask, (place, lanes): (Place,
 }
 
 fn waits_for(id: u32, arrived: &Arrived, here: LaneMask, warp: &UnfinishedWarp, there: LaneMask, program: &Program) -> Finding {
-    let groups = warp.groups.iter().filter(|group| group.lanes.meets(there));
+    let groups = warp.groups.iter().filter(|group| group.lanes.intersects(there));
     let waiting: Vec<(Pc, LaneMask)> = groups.map(|group| (group.current_pc, group.lanes & there)).collect();
     let described = waiting.iter().map(|(pc, lanes)| format!("{} at {}", lanes_do(*lanes, "wait"), program.place(*pc)));
     let others = described.collect::<Vec<_>>().join(", ");

@@ -53,7 +53,7 @@ impl Clusters {
     /// Lanes arrive at the barrier of the cluster.
     pub fn arrives(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let arrived = self.arrived.entry((event.by.number, event.place.warp)).or_default();
-        let before = arrived.iter().find(|(_, lanes)| lanes.meets(event.lanes)).copied();
+        let before = arrived.iter().find(|(_, lanes)| lanes.intersects(event.lanes)).copied();
         arrived.push((event.place, event.lanes));
         before.is_some_and(|before| to.report(arrives_again(before, event)))
     }
@@ -64,7 +64,7 @@ impl Clusters {
         let missing = arrived.iter().fold(event.lanes, |missing, (_, lanes)| missing.without(*lanes));
         arrived.iter_mut().for_each(|(_, lanes)| *lanes &= !event.lanes);
         arrived.retain(|(_, lanes)| !lanes.is_empty());
-        assert!(!arrived.iter().any(|(_, lanes)| lanes.meets(event.lanes)), "lanes that have waited have no arrival left");
+        assert!(!arrived.iter().any(|(_, lanes)| lanes.intersects(event.lanes)), "lanes that have waited have no arrival left");
         !missing.is_empty() && to.report(waits_for_nothing(missing, event))
     }
 

@@ -127,7 +127,7 @@ impl Copies {
         assert!(live.contains_all(event.lanes), "a lane exits once");
         let key = (event.by.number, event.place.warp);
         let Some(pending) = self.warps.get_mut(&key) else { return };
-        for copy in pending.copies.iter().filter(|copy| copy.lanes.meets(event.lanes)) {
+        for copy in pending.copies.iter().filter(|copy| copy.lanes.intersects(event.lanes)) {
             self.deferred.defer(unwaited(copy, copy.lanes & event.lanes, event, pending.closed[usize::from(copy.bulk)]));
         }
         pending.end(event.lanes, |_, _| true);

@@ -89,7 +89,7 @@ impl Masks {
             let Some(warp) = end.block(*number).and_then(|block| block.warps.get(*warp as usize)) else { continue };
             for waiting in named.waiting.iter().filter(|waiting| end.tick.saturating_since(waiting.place.tick) >= LONG) {
                 let missing = waiting.members & warp.live & !waiting.lanes;
-                if let Some(group) = warp.groups.iter().find(|group| group.lanes.meets(missing) && group.state == GroupState::Ready) {
+                if let Some(group) = warp.groups.iter().find(|group| group.lanes.intersects(missing) && group.state == GroupState::Ready) {
                     to.report(spins(waiting, group, to.program));
                 }
             }
@@ -107,7 +107,7 @@ impl Masks {
             let instead = warp.last.iter().find(|last| {
                 let is_instead =
                     last.place.tick > waiting.place.tick || reachability.are_exclusive(to.program, last.place.pc, waiting.place.pc);
-                last.lanes.meets(missed) && last.members != waiting.members && is_instead
+                last.lanes.intersects(missed) && last.members != waiting.members && is_instead
             });
             found |= instead.is_some_and(|instead| to.report(never_comes(instead, waiting, missed)));
         }
@@ -136,8 +136,11 @@ pub(super) fn deadlock(block: &UnfinishedBlock, tick: Tick, to: &mut Reporter<'_
     for (warp, number) in block.warps.iter().zip(0..) {
         for (index, group) in warp.groups.iter().enumerate() {
             let missing = group.state.members() & !group.lanes & warp.live;
-            let other =
-                warp.groups.iter().enumerate().find(|(_, other)| other.lanes.meets(missing) && other.state.members().meets(group.lanes));
+            let other = warp
+                .groups
+                .iter()
+                .enumerate()
+                .find(|(_, other)| other.lanes.intersects(missing) && other.state.members().intersects(group.lanes));
             // Each of the two waits for the other: it is reported once.
             let Some((_, other)) = other.filter(|(other, _)| *other > index) else { continue };
             let mask_use = |group: &UnfinishedGroup| MaskUse {

@@ -278,7 +278,7 @@ impl Object {
         let answer = Answer { side, phase: event.phase, arrivals };
         let same = |other: &&mut Answer| {
             let (a, b) = (&other.side, &side);
-            (a.place.pc, a.place.block, a.place.warp) == (b.place.pc, b.place.block, b.place.warp) && a.lanes.meets(b.lanes)
+            (a.place.pc, a.place.block, a.place.warp) == (b.place.pc, b.place.block, b.place.warp) && a.lanes.intersects(b.lanes)
         };
         let Some(before) = self.answers.iter_mut().find(same) else {
             self.answers.push(answer);

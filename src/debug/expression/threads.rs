@@ -37,7 +37,7 @@ fn passes(filter: &ThreadFilter, space: Space, owner: &Focus) -> bool {
     let block = filter.block.is_none_or(|block| block == owner.block);
     match space {
         Space::Shared | Space::SharedCluster => block,
-        Space::Local | Space::ParamFunc => filter.lanes_of(owner.block, owner.warp).meets(owner.lane_mask()),
+        Space::Local | Space::ParamFunc => filter.lanes_of(owner.block, owner.warp).intersects(owner.lane_mask()),
         Space::Generic | Space::Global | Space::Const | Space::Param => true,
     }
 }
@@ -57,7 +57,7 @@ fn lanes(expression: &Expression, filter: &ThreadFilter, focus: &Focus) -> Resul
 /// Those of the lanes that the warp has and that have not exited.
 fn live(scene: &Scene<'_>, wanted: LaneMask) -> LaneMask {
     let live = scene.warp().map_or(LaneMask::ALL, |warp| warp.live);
-    if !live.meets(wanted) { wanted } else { live & wanted }
+    if !live.intersects(wanted) { wanted } else { live & wanted }
 }
 
 /// The register that the expression names where the thread of `scene` stands; none if it names none, or the thread is not there.

@@ -96,7 +96,7 @@ impl ThreadFilter {
     pub fn first(&self, focus: &Focus, among: LaneMask) -> Focus {
         let (block, warp) = (self.block.unwrap_or(focus.block), self.warp.unwrap_or(focus.warp));
         let lanes = self.lanes.unwrap_or(LaneMask::ALL) & among;
-        let lane = if lanes.meets(focus.lane_mask()) { focus.lane } else { lanes.first() as u32 };
+        let lane = if lanes.intersects(focus.lane_mask()) { focus.lane } else { lanes.first() as u32 };
         let moved = (block, warp, lane) != (focus.block, focus.warp, focus.lane);
         Focus { block, warp, lane, frame: if moved { 0 } else { focus.frame } }
     }
@@ -151,7 +151,7 @@ impl Focus {
     /// The focus on one of these lanes: as it is if it is on one of them, or else on the lowest.
     #[must_use]
     pub fn among(self, block: [u32; 3], warp: u32, lanes: LaneMask) -> Self {
-        let stays = (self.block, self.warp) == (block, warp) && lanes.meets(self.lane_mask());
+        let stays = (self.block, self.warp) == (block, warp) && lanes.intersects(self.lane_mask());
         let lane = if stays { self.lane } else { lanes.first() as u32 };
         Self { block, warp, lane, frame: 0 }
     }

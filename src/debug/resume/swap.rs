@@ -14,7 +14,7 @@ pub fn winners(machine: &Machine, touching: &WatchedTouch) -> Option<LaneMask> {
         return None;
     };
     let warp = machine.block(touching.place.block)?.warps.get(touching.place.warp as usize)?;
-    let group = warp.groups.iter().find(|group| group.mask.meets(touching.lanes))?;
+    let group = warp.groups.iter().find(|group| group.mask.intersects(touching.lanes))?;
     let bits = ty.bits();
     if d.is_sink() || b.kind() == SrcKind::Reg(d.0) || bits > 64 {
         return None;

@@ -79,7 +79,7 @@ impl Stepped {
     /// Whether an instruction of `lanes` at `place` counts.
     pub fn includes(&self, place: &Place, lanes: LaneMask) -> bool {
         let warp = self.warp.is_none_or(|warp| warp == place.warp);
-        warp && self.block.is_none_or(|block| block == place.block) && self.lanes.meets(lanes)
+        warp && self.block.is_none_or(|block| block == place.block) && self.lanes.intersects(lanes)
     }
 }
 

@@ -177,7 +177,7 @@ fn issued_by<'a>(scene: &Scene<'a>, filter: &ThreadFilter) -> Vec<&'a AsyncCopy>
     let is_whole = filter.warp.is_none() && filter.lanes.is_none();
     let reaches = |copy: &AsyncCopy| copy.work.owners().any(|owner| matches!(owner, MemoryOwner::Block { index, .. } if index == block));
     let wanted = |copy: &&AsyncCopy| match copy.issued.block == block {
-        true => filter.lanes_of(block, copy.issued.warp).meets(copy.lanes),
+        true => filter.lanes_of(block, copy.issued.warp).intersects(copy.lanes),
         false => is_whole && reaches(copy),
     };
     let mut own: Vec<&AsyncCopy> = scene.machine.in_flight().copies().map(|copy| &**copy).filter(wanted).collect();
@@ -272,7 +272,7 @@ fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> FlightEnd {
 /// The arrival in flight that waits for a `cp.async`: its number, and the mbarrier that it arrives at.
 fn arrival_after(scene: &Scene<'_>, copy: &AsyncCopy) -> Option<(u64, String)> {
     let mut later = scene.machine.in_flight().copies_of(copy.by.number, copy.issued.warp).filter(|other| other.id > copy.id);
-    let arrival = later.find(|other| matches!(other.work, CopyKind::Arrival) && other.lanes.meets(copy.lanes))?;
+    let arrival = later.find(|other| matches!(other.work, CopyKind::Arrival) && other.lanes.intersects(copy.lanes))?;
     match (&copy.work, arrival.ends) {
         (CopyKind::Lanes(_), CopyCompletion::Mbarrier { owner, address, .. }) => Some((arrival.id, name_at(scene, owner, address))),
         _ => None,

@@ -56,7 +56,7 @@ pub fn divergence(scene: &Scene<'_>) -> Result<Divergence, SceneError> {
         at: place(scene.program(), location.pc),
         state: location.state,
         depth: location.depth,
-        next: location.lanes.meets(next),
+        next: location.lanes.intersects(next),
         focused: scene.is_focused(location.lanes),
     };
     let mut groups: Vec<GroupView> = lane_locations.into_iter().map(group).collect();

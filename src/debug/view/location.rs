@@ -114,7 +114,7 @@ pub fn lane_locations(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<LaneLocat
         for (warp, number) in block.warps.iter().zip(0..) {
             let wanted = filter.lanes_of(block.index, number);
             let first = found.len();
-            for group in warp.groups.iter().filter(|group| group.mask.meets(wanted)) {
+            for group in warp.groups.iter().filter(|group| group.mask.intersects(wanted)) {
                 let state = match group.state {
                     GroupState::Ready => State::Ready,
                     GroupState::AtBarrier { id, .. } => State::Barrier(id),

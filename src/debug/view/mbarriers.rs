@@ -139,7 +139,7 @@ pub fn shared_address(scene: &Scene<'_>, value: &Value) -> Option<u32> {
 fn view(scene: &Scene<'_>, (slot, block): (u32, &Block), address: u32, object: &Mbarrier) -> MbarrierView {
     let copies = scene.machine.in_flight().to_mbarrier(slot, address);
     let brings = |ends: CopyCompletion| if let CopyCompletion::Mbarrier { bytes, .. } = ends { u64::from(bytes) } else { 0 };
-    let known = object.forgotten == 0;
+    let known = object.omitted == 0;
     let sum = |of: fn(Contribution) -> u32| object.arrivals.iter().map(|arrival| u64::from(of(arrival.what))).sum::<u64>();
     let arrived = u32::try_from(sum(arrivals)).unwrap_or(u32::MAX);
     let arrived = if known { arrived } else { object.expected.saturating_sub(object.pending) };
@@ -162,7 +162,7 @@ fn view(scene: &Scene<'_>, (slot, block): (u32, &Block), address: u32, object: &
         made_at: object.made.tick,
         made_by: Actor::new(scene, object.made, LaneMask::NONE),
         actions: object.arrivals.iter().map(|arrival| action(scene, arrival)).collect(),
-        forgotten: object.forgotten,
+        forgotten: object.omitted,
         copies: copies.iter().map(|copy| copy.id).collect(),
         history: object.history.iter().map(|phase| ended(scene, phase)).collect(),
         focused: block.index == scene.focus.block && state == Some(GroupState::AtMbarrier { address }),

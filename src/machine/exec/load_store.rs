@@ -347,19 +347,19 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn report_plain(&mut self, space: Space, access: &LaneAccess, kind: AccessKind, how: &Access) {
         if self.wants(EventKind::Access) {
             let proxy = if how.non_coherent { Proxy::ReadOnly } else { Proxy::Generic };
-            self.tell_access(space, access, kind, (*how, proxy));
+            self.emit_access(space, access, kind, (*how, proxy));
         }
     }
 
     /// Reports an access by the running instruction.
     pub(super) fn report(&mut self, space: Space, access: &LaneAccess, kind: AccessKind) {
         if self.wants(EventKind::Access) {
-            self.tell_access(space, access, kind, self.semantics());
+            self.emit_access(space, access, kind, self.semantics());
         }
     }
 
     #[inline(always)]
-    fn tell_access(&mut self, space: Space, access: &LaneAccess, kind: AccessKind, (how, proxy): (Access, Proxy)) {
+    fn emit_access(&mut self, space: Space, access: &LaneAccess, kind: AccessKind, (how, proxy): (Access, Proxy)) {
         let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
         let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
         let (place, by, owner) = (self.place, self.block_id(), (self.slot - self.rank + rank, rank));

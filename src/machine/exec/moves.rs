@@ -28,7 +28,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             MoveOp::CachePolicy { priorities, d, fraction } => self.cache_policy(priorities, d, fraction, group, active),
             MoveOp::FrameAddress { wide, generic, d, offset } => self.frame_address(wide, generic, d, offset, group, active),
             MoveOp::ReadSpecial { register, width, d } => {
-                let value = special::changing_value(register, self.leap.clock(self.place.tick));
+                let value = special::changing_value(register, self.clock_jump.clock(self.place.tick));
                 self.put(group, active, width == Width::B64, d, value);
             }
             MoveOp::ActiveMask { d } => self.put(group, active, false, d, u64::from(active.bits())),

@@ -73,7 +73,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
     /// Executes the operation among the lanes of a tile.
     fn among(&mut self, op: &WarpOp, group: &Group, (tile, members): (LaneMask, LaneMask)) {
         debug_assert!(!tile.is_empty() && group.mask.contains_all(tile), "lanes exchange that do not run");
-        if self.tells_exchange(tile) {
+        if self.reports_exchange(tile) {
             self.report_exchange(op, group, tile, (tile, members));
         }
         let mut lanes = self.lanes(group, tile);
@@ -83,7 +83,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
 
     /// Whether what an exchange among some lanes brings may be of interest: among all of them no source is absent.
     #[inline(always)]
-    fn tells_exchange(&self, among: LaneMask) -> bool {
+    fn reports_exchange(&self, among: LaneMask) -> bool {
         self.wants(EventKind::Exchange) || self.wants(EventKind::AbsentSource) && among != LaneMask::ALL
     }
 
@@ -126,7 +126,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
             all |= mask;
         }
         for (op, group, mask) in parties() {
-            if self.tells_exchange(all) {
+            if self.reports_exchange(all) {
                 self.report_exchange(op, &group, mask, (all, members));
             }
             take(&mut self.lanes(&group, mask), op, all, &offered);

@@ -137,7 +137,7 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     /// Lanes that the running instruction has made wait for others, which will execute it with them.
     pub waiting: LaneMask,
     /// How far the clocks are ahead of the ticks.
-    pub leap: ClockJump,
+    pub clock_jump: ClockJump,
     /// Where and when; `pc` and `tick` are those of the running instruction.
     pub place: Place,
     /// Ticks left of the turn.

@@ -17,7 +17,7 @@ impl Block {
     pub fn arrive_at_cluster(&mut self, warp: usize, mask: LaneMask) {
         assert!(!mask.is_empty() && self.warps[warp].live.contains_all(mask), "lanes arrive at the cluster's barrier that are not live");
         self.cluster.arrived.resize(self.warps.len(), LaneMask::NONE);
-        assert!(!self.cluster.arrived[warp].meets(mask), "lanes arrive at the cluster's barrier twice");
+        assert!(!self.cluster.arrived[warp].intersects(mask), "lanes arrive at the cluster's barrier twice");
         self.cluster.arrived[warp] |= mask;
         assert!(self.cluster.arrived_of(warp).contains_all(mask), "lanes arrive at the cluster's barrier and are not noted");
     }

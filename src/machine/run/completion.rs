@@ -104,7 +104,7 @@ impl Machine {
         assert!(!self.resident_blocks().any(|block| block.warps.iter().any(|warp| warp.can_run())), "a group can run");
         assert!(self.stall.barriers_then <= self.stall.barriers_completed, "more barriers were completed than there were");
         if self.effects != self.stall.effects {
-            self.leap.rest();
+            self.clock_jump.rest();
             let (effects, barriers_then) = (self.effects, self.stall.barriers_completed);
             self.stall = StallState { polls: 0, rounds: 0, next: 1, proven: false, effects, barriers_then, ..self.stall.clone() };
             self.stall.waiters_hash = self.waiters_hash();
@@ -118,13 +118,13 @@ impl Machine {
         } else if rounds <= CLOSE_ROUNDS || rounds.is_multiple_of(CLOSE_ROUNDS) {
             let waiters_hash = self.waiters_hash();
             if waiters_hash == self.stall.waiters_hash {
-                self.stall.proven = self.prepared.clocks.is_empty() || !self.leap.jump();
+                self.stall.proven = self.prepared.clocks.is_empty() || !self.clock_jump.jump();
                 (self.stall.rounds, self.stall.next) = (0, 1);
             } else if rounds >= self.stall.next {
                 self.stall.waiters_hash = waiters_hash;
                 self.stall.next = 2 * rounds;
                 if rounds > CLOSE_ROUNDS {
-                    self.leap.jump();
+                    self.clock_jump.jump();
                 }
             }
         }
@@ -244,7 +244,7 @@ impl Machine {
         let mut paused = false;
         if let CopyKind::Arrival = copy.work {
             let before: Vec<_> =
-                self.in_flight.copies_of(copy.by.number, copy.issued.warp).filter(|other| other.is_behind(copy)).cloned().collect();
+                self.in_flight.copies_of(copy.by.number, copy.issued.warp).filter(|other| other.is_awaited_by(copy)).cloned().collect();
             for other in before {
                 paused |= self.end_copy_now(&other, observer)?;
             }
@@ -307,8 +307,8 @@ impl Machine {
 
 impl AsyncCopy {
     /// Whether the arrival `other` waits for it: a `cp.async` of one of its lanes before it.
-    fn is_behind(&self, other: &AsyncCopy) -> bool {
-        matches!(self.work, CopyKind::Lanes(_)) && self.id < other.id && self.lanes.meets(other.lanes)
+    fn is_awaited_by(&self, other: &AsyncCopy) -> bool {
+        matches!(self.work, CopyKind::Lanes(_)) && self.id < other.id && self.lanes.intersects(other.lanes)
     }
 
     /// The fault of a copy whose barrier object, which `name` names, cannot take what it brings.

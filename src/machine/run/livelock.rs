@@ -37,7 +37,7 @@ impl Machine {
     pub(in crate::machine) fn detects_livelock(&mut self) -> bool {
         if self.effects != self.livelock.effects {
             self.livelock = Livelock::no_progress_since(self.tick, self.effects);
-            self.leap.rest();
+            self.clock_jump.rest();
         }
         if self.tick < self.livelock.opens {
             return false;
@@ -54,7 +54,7 @@ impl Machine {
         let returned = self.livelock.turn((slot, number), self.tick, state);
         assert!(!returned || self.livelock.seen.contains_key(&(slot, number)), "a warp comes back that was not seen");
         if returned && self.all_have_returned() {
-            self.livelock.proven = self.prepared.clocks.is_empty() || !self.leap.jump();
+            self.livelock.proven = self.prepared.clocks.is_empty() || !self.clock_jump.jump();
             self.livelock.close();
         }
         self.livelock.proven
@@ -85,7 +85,7 @@ impl Machine {
     /// Whether a warp makes progress before others wake it, or others that run arrive where it waits for them.
     fn moves(&self, slot: usize, warp: &Warp) -> bool {
         let arrived = &self.livelock.arrived;
-        let is_met = |group: &LaneGroup| match group.state {
+        let is_joined = |group: &LaneGroup| match group.state {
             GroupState::AtBarrier { id, .. } => arrived.contains(&(slot, id)),
             GroupState::AtCluster { .. } => arrived.contains(&(self.cluster_slots(slot).start, CLUSTER)),
             GroupState::Ready
@@ -98,7 +98,7 @@ impl Machine {
             | GroupState::AtReconvergence
             | GroupState::AwaitsTurn => false,
         };
-        moves(warp) || warp.groups.iter().any(is_met)
+        moves(warp) || warp.groups.iter().any(is_joined)
     }
 }
 

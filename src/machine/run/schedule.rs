@@ -126,7 +126,7 @@ impl Machine {
             observer: &mut *observer,
             coverage: self.coverage.as_mut().map(Arc::make_mut),
             waiting: LaneMask::NONE,
-            leap: self.leap,
+            clock_jump: self.clock_jump,
             place: Place { pc: Pc(0), tick: self.tick, block: block.index, warp: warp as u32 },
             left: allowance,
             threads: 0,

@@ -14,7 +14,7 @@ use crate::program::operands::{RegisterOperand, Use, call_results, registers_of}
 use crate::program::{ControlOp, Inst, MoveOp, Op, Pc, Program};
 
 /// The first jump, and the one after the last, as powers of two: from a thousand ticks to a quarter of an hour of nanoseconds.
-const LEAPS: Range<u32> = 10..41;
+const JUMPS: Range<u32> = 10..41;
 
 /// How many times longer a jump is than the one before, as a power of two.
 const GROWTH: u32 = 6;
@@ -30,7 +30,7 @@ pub struct ClockJump {
 
 impl Default for ClockJump {
     fn default() -> Self {
-        Self { ahead: 0, next: LEAPS.start }
+        Self { ahead: 0, next: JUMPS.start }
     }
 }
 
@@ -42,10 +42,10 @@ impl ClockJump {
 
     /// Lets time pass, each time much more; false, and it does not, once it has passed for longer than anything waits.
     pub fn jump(&mut self) -> bool {
-        if self.next >= LEAPS.end {
+        if self.next >= JUMPS.end {
             return false;
         }
-        assert!(LEAPS.contains(&self.next), "a leap of no length");
+        assert!(JUMPS.contains(&self.next), "a jump of no length");
         self.ahead = self.ahead.wrapping_add(1 << self.next);
         self.next += GROWTH;
         true
@@ -53,7 +53,7 @@ impl ClockJump {
 
     /// An effect occurred: the next jump is short again.
     pub fn rest(&mut self) {
-        self.next = LEAPS.start;
+        self.next = JUMPS.start;
     }
 }
 

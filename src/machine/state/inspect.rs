@@ -119,7 +119,7 @@ impl Machine {
     pub fn special_register(&self, block: [u32; 3], warp: u32, register: usize) -> PerLane<u64> {
         let changing = |row: &crate::isa::SpecialRegister| row.kind == SpecialKind::Changing || row.ty.bits() == 64;
         match (SPECIAL_REGISTERS.get(register), u16::try_from(register)) {
-            (Some(row), Ok(index)) if changing(row) => [special::changing_value(index, self.leap.clock(self.tick())); 32],
+            (Some(row), Ok(index)) if changing(row) => [special::changing_value(index, self.clock_jump.clock(self.tick())); 32],
             (Some(_), Ok(index)) => {
                 let fixed = Fixed::new(SpecialRef(index), self.config(), self.prepared.shared_aggregate);
                 special::fixed_value(&fixed, self.config(), block, self.block_number(block).unwrap_or(0), warp).map(u64::from)

@@ -43,7 +43,7 @@ pub struct Machine {
     /// Whether threads that run do anything but spin.
     pub(in crate::machine) livelock: Livelock,
     /// How far the clocks are ahead of the ticks.
-    pub(in crate::machine) leap: ClockJump,
+    pub(in crate::machine) clock_jump: ClockJump,
     pub(in crate::machine) coverage: Option<triomphe::Arc<Coverage>>,
     /// Bytes of simulated state of the blocks on the machine.
     pub(in crate::machine) block_bytes: u64,
@@ -77,7 +77,7 @@ impl Machine {
             stall,
             completion,
             livelock: Livelock::no_progress_since(tick, 0),
-            leap: ClockJump::default(),
+            clock_jump: ClockJump::default(),
             coverage,
             block_bytes: 0,
             footprint_check: FootprintCheck::default(),
@@ -141,8 +141,8 @@ impl Hash for Machine {
     /// What it was launched with is the same for all machines of a launch, and how often what was done follows from the rest.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { device, blocks, started, cursor, in_flight, tick, thread_instructions, stall, completion, livelock, .. } = self;
-        let Self { leap, coverage, prepared: _, effects: _, block_bytes: _, footprint_check: _, .. } = self;
+        let Self { clock_jump, coverage, prepared: _, effects: _, block_bytes: _, footprint_check: _, .. } = self;
         (tick, thread_instructions, started, cursor, device, in_flight, stall, completion.state()).hash(state);
-        (livelock, leap, coverage, blocks).hash(state);
+        (livelock, clock_jump, coverage, blocks).hash(state);
     }
 }

@@ -101,7 +101,7 @@ pub struct Mbarrier {
     /// What happened in the present phase, the latest of it.
     pub arrivals: Vec<Arrival>,
     /// How much of it is not in `arrivals` any more.
-    pub forgotten: u64,
+    pub omitted: u64,
     /// The latest phases that have ended, oldest first.
     pub history: Vec<Phase>,
 }
@@ -152,7 +152,7 @@ impl Mbarrier {
     /// An object for `count` arrivals a phase.
     pub fn new(count: u32, made: Place) -> Self {
         assert!((1..=COUNT_LIMIT).contains(&count), "an object for {count} arrivals");
-        Self { expected: count, pending: count, bytes: 0, phase: 0, made, arrivals: Vec::new(), forgotten: 0, history: Vec::new() }
+        Self { expected: count, pending: count, bytes: 0, phase: 0, made, arrivals: Vec::new(), omitted: 0, history: Vec::new() }
     }
 
     /// The phase's parity.
@@ -271,7 +271,7 @@ impl Mbarrier {
         }
         if self.arrivals.len() == ARRIVALS {
             self.arrivals.remove(0);
-            self.forgotten += 1;
+            self.omitted += 1;
         }
         self.arrivals.push(arrival);
     }
@@ -291,7 +291,7 @@ impl Mbarrier {
         self.history.push(Phase { number: self.phase, ended: last.tick, last, arrivals });
         self.phase += 1;
         self.pending = self.expected;
-        self.forgotten = 0;
+        self.omitted = 0;
         assert!(self.arrivals.is_empty(), "a phase begins with what happened in the one before");
     }
 }
@@ -299,7 +299,7 @@ impl Mbarrier {
 impl Hash for Mbarrier {
     /// What bears on the run.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { expected: _, pending: _, bytes: _, phase, made: _, arrivals: _, forgotten: _, history: _ } = self;
+        let Self { expected: _, pending: _, bytes: _, phase, made: _, arrivals: _, omitted: _, history: _ } = self;
         (self.word(), phase).hash(state);
     }
 }

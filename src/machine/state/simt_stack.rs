@@ -38,7 +38,7 @@ impl Entry {
     /// Whether this is where the group arrives to wait.
     fn is_reached_by(&self, group: &LaneGroup) -> bool {
         let here = DeferredPath::Reconvergence { at: group.pc, depth: depth(&group.stack) };
-        self.lanes.meets(group.mask) && self.what == here
+        self.lanes.intersects(group.mask) && self.what == here
     }
 }
 
@@ -80,7 +80,7 @@ impl Warp {
     pub fn push_sides(&mut self, program: &Program, from: Pc, lanes: LaneMask, reconvergences: &[Pc]) {
         let Some(stack) = &mut self.simt_stack else { return };
         let next = Pc(from.0 + 1);
-        let mut parts: SmallVec<[&mut LaneGroup; 4]> = self.groups.iter_mut().filter(|group| group.mask.meets(lanes)).collect();
+        let mut parts: SmallVec<[&mut LaneGroup; 4]> = self.groups.iter_mut().filter(|group| group.mask.intersects(lanes)).collect();
         let lanes = parts.iter().fold(LaneMask::NONE, |lanes, group| lanes | group.mask);
         let Some(level) = parts.iter().map(|group| depth(&group.stack)).max() else { return };
         assert!(self.live.contains_all(lanes), "sides of lanes that are not live");
@@ -127,7 +127,7 @@ impl Warp {
                 entries.iter().rfind(|entry| entry.is_reached_by(group)).map_or(LaneMask::NONE, |entry| entry.lanes) & others
             }
             GroupState::AwaitsTurn => {
-                let below = entries.iter().rposition(|entry| entry.what == DeferredPath::Side && entry.lanes.meets(group.mask));
+                let below = entries.iter().rposition(|entry| entry.what == DeferredPath::Side && entry.lanes.intersects(group.mask));
                 let above =
                     entries.iter().skip(below.map_or(0, |below| below + 1)).fold(LaneMask::NONE, |lanes, entry| lanes | entry.lanes);
                 let is_running = |group: &&LaneGroup| group.state == GroupState::Ready || group.waits_by_itself();
@@ -208,7 +208,7 @@ impl Warp {
             Some(entry) => entry.lanes,
             None => first()?,
         };
-        for group in self.groups.iter_mut().filter(|group| group.mask.meets(lanes)) {
+        for group in self.groups.iter_mut().filter(|group| group.mask.intersects(lanes)) {
             assert!(!group.waits_by_itself(), "a side continues that waits for something else than its turn");
             group.state = GroupState::Ready;
         }

@@ -156,7 +156,7 @@ pub struct LaneGroup {
 impl LaneGroup {
     /// Takes over the lanes of `other`, which is at the same place.
     pub(in crate::machine) fn absorb(&mut self, other: &Self) {
-        assert!(!self.mask.meets(other.mask), "a lane is in two groups");
+        assert!(!self.mask.intersects(other.mask), "a lane is in two groups");
         assert!(self.pc == other.pc && self.frame == other.frame, "groups at different places are merged");
         assert!(self.state == other.state, "groups that wait for different things are merged");
         self.mask |= other.mask;
@@ -238,7 +238,7 @@ impl Warp {
         let mut lanes = LaneMask::NONE;
         for group in &self.groups {
             assert!(!group.mask.is_empty(), "a group has no lane");
-            assert!(!lanes.meets(group.mask), "a lane is in two groups");
+            assert!(!lanes.intersects(group.mask), "a lane is in two groups");
             lanes |= group.mask;
         }
         assert_eq!(lanes, self.live, "a lane is lost, or an exited one is in a group");
@@ -299,7 +299,7 @@ impl Warp {
         assert!(group.mask.contains_all(taken), "lanes are split off a group that does not have them");
         group.mask &= !taken;
         let branch = LaneGroup { pc: target, mask: taken, ..group.clone() };
-        assert!(!group.mask.meets(branch.mask), "lanes that are split off stay");
+        assert!(!group.mask.intersects(branch.mask), "lanes that are split off stay");
         self.groups.push(branch);
         debug_assert_eq!(self.lanes_of_groups(), self.live, "lanes are lost where a group parts");
     }
@@ -311,7 +311,7 @@ impl Warp {
         self.groups.iter_mut().for_each(|group| group.mask &= !mask);
         self.groups.retain(|group| !group.mask.is_empty());
         self.wake();
-        assert!(!self.live.meets(mask), "lanes that exit stay live");
+        assert!(!self.live.intersects(mask), "lanes that exit stay live");
         self.check_groups();
     }
 
@@ -343,8 +343,8 @@ impl Warp {
     /// Whether every group that waits for lanes waits for one that has not come.
     fn is_awake(&self) -> bool {
         self.groups.iter().filter(|group| !group.state.members().is_empty()).all(|group| {
-            let is_behind = matches!(group.state, GroupState::AtWarpSync { .. });
-            let arrived = if is_behind { self.arrived_at_warp_sync(group.state.members()) } else { group.mask };
+            let is_past = matches!(group.state, GroupState::AtWarpSync { .. });
+            let arrived = if is_past { self.arrived_at_warp_sync(group.state.members()) } else { group.mask };
             !arrived.contains_all(group.state.members() & self.live)
         })
     }

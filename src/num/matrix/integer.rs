@@ -20,16 +20,16 @@ pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
 fn fill(product: &Product, operands: Operands<'_>, d: &mut [u32], times: impl Fn(i32, i32) -> i32, plus: impl Fn(i32, i32) -> i32) {
     let (n, k) = (product.n, product.k);
     let depth = operands.b.len() / n;
-    let met = |place: usize| operands.kept.map_or(place % k, |kept| usize::from(kept[place])).min(depth);
-    let a: Vec<(i32, usize)> = operands.a.iter().enumerate().map(|(place, bits)| (product.a.integer(*bits), met(place))).collect();
+    let row_of = |place: usize| operands.kept.map_or(place % k, |kept| usize::from(kept[place])).min(depth);
+    let a: Vec<(i32, usize)> = operands.a.iter().enumerate().map(|(place, bits)| (product.a.integer(*bits), row_of(place))).collect();
     for first in (0..n).step_by(LANES) {
         let slice = |row: &[u32]| std::array::from_fn(|lane| product.b.integer(row[first + lane]));
         // After the last row come zeros, for elements without a row.
         let b: Vec<[i32; LANES]> = operands.b.chunks_exact(n).map(slice).chain([[0; LANES]]).collect();
         for (row, a) in a.chunks_exact(k).enumerate() {
             let mut sum = [0; LANES];
-            for (a, met) in a {
-                let columns = &b[*met];
+            for (a, row_of_b) in a {
+                let columns = &b[*row_of_b];
                 for lane in 0..LANES {
                     sum[lane] += times(*a, columns[lane]);
                 }

@@ -63,7 +63,7 @@ impl Family for WarpgroupOp {
 
 /// The lanes in which an operand of a `wgmma` is undefined; of D only where it is added (PTX ISA, "wgmma.mma_async": `scale-d`).
 fn product(undefined: &dyn Undefined, op: &WgmmaOp, any: LaneMask) -> LaneMask {
-    if (undefined.truth(op.accumulate) | undefined.predicate(op.accumulate)).meets(undefined.active()) {
+    if (undefined.truth(op.accumulate) | undefined.predicate(op.accumulate)).intersects(undefined.active()) {
         return any;
     }
     let a = match &op.a {

@@ -25,7 +25,9 @@ pub(super) fn contract_inverses(program: &mut Program, index: usize, function: &
         let Some(divisor) = fast_divisor(&program.code[at].op) else { continue };
         let Some((given, f, operand)) = function.inverse(program, &kept, divisor, at) else { continue };
         let operand = match operand.kind() {
-            SrcKind::Reg(slot) if !kept.contains_key(&given) && !function.def_use.stands(register(FloatType::F32, slot), given, at) => {
+            SrcKind::Reg(slot)
+                if !kept.contains_key(&given) && !function.def_use.is_unchanged(register(FloatType::F32, slot), given, at) =>
+            {
                 let own = keep(program, index, given, f);
                 kept.insert(given, (f, own));
                 own
@@ -73,11 +75,11 @@ impl Function {
         let [Definition::At(from)] = self.def_use.definitions(register(ty, slot), at)[..] else { return None };
         let inst = &program.code[from];
         let (_, operand) = plain_negative(&inst.op).filter(|(other, _)| *other == ty && inst.guard.is_none())?;
-        let stands = match operand.kind() {
-            SrcKind::Reg(slot) => self.def_use.stands(register(ty, slot), from, at),
+        let is_unchanged = match operand.kind() {
+            SrcKind::Reg(slot) => self.def_use.is_unchanged(register(ty, slot), from, at),
             SrcKind::Const(_) | SrcKind::Special(_) => true,
         };
-        stands.then_some((width_of(ty), operand))
+        is_unchanged.then_some((width_of(ty), operand))
     }
 
     /// The reciprocal or power that `divisor` holds where the instruction at `at` reads it: its place, its function and its operand. A

@@ -109,12 +109,15 @@ fn scale(
     (at, f, by): (usize, FloatTernary, Src),
 ) {
     let Op::Float(FloatOp::Binary { ty, mode, d, .. }) = program.code[at].op else { return };
-    let stands = |factor: Src| match factor.kind() {
-        SrcKind::Reg(slot) => function.def_use.stands(register(ty, slot), given, at),
+    let is_unchanged = |factor: Src| match factor.kind() {
+        SrcKind::Reg(slot) => function.def_use.is_unchanged(register(ty, slot), given, at),
         SrcKind::Const(_) | SrcKind::Special(_) => true,
     };
-    let [a, b] =
-        if open.f == Factored::Mul && stands(open.a) && stands(open.b) { [open.a, open.b] } else { keep(program, index, (given, open)) };
+    let [a, b] = if open.f == Factored::Mul && is_unchanged(open.a) && is_unchanged(open.b) {
+        [open.a, open.b]
+    } else {
+        keep(program, index, (given, open))
+    };
     program.code[at].op = Op::Float(FloatOp::Ternary { f, ty, mode, d, a, b, c: by });
 }
 

@@ -96,11 +96,11 @@ impl Function {
         }
         product.uses.sort_unstable_by_key(|sum| sum.at);
         let is_twice_in_one = product.uses.windows(2).any(|pair| pair[0].at == pair[1].at);
-        let stands = |factor: Src| match factor.kind() {
-            SrcKind::Reg(slot) => product.uses.iter().all(|sum| self.def_use.stands(register(open.ty, slot), at, sum.at)),
+        let is_unchanged = |factor: Src| match factor.kind() {
+            SrcKind::Reg(slot) => product.uses.iter().all(|sum| self.def_use.is_unchanged(register(open.ty, slot), at, sum.at)),
             SrcKind::Const(_) | SrcKind::Special(_) => true,
         };
-        product.loses_factors |= !(stands(open.a) && stands(open.b));
+        product.loses_factors |= !(is_unchanged(open.a) && is_unchanged(open.b));
         (!is_twice_in_one && !product.uses.is_empty()).then_some(product)
     }
 

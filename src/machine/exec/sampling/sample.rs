@@ -137,8 +137,8 @@ impl Lookup<'_> {
     /// The offsets in texels, 0 where there are none.
     fn offsets(&self) -> impl Iterator<Item = i64> + '_ {
         // The vendor's assembler takes an offset of a single coordinate, and the hardware does nothing with it.
-        let is_heeded = self.geometry != Geometry::D1;
-        let first = if is_heeded { usize::from(self.geometry.is_array()) + self.geometry.coordinates() } else { self.place.len() };
+        let is_used = self.geometry != Geometry::D1;
+        let first = if is_used { usize::from(self.geometry.is_array()) + self.geometry.coordinates() } else { self.place.len() };
         let offsets = self.place[first..].iter().map(|word| i64::from(*word as i32));
         offsets.chain(std::iter::repeat(0))
     }

@@ -143,7 +143,7 @@ fn top<const N: usize>(c: &Line<N>, a: Row<'_>, b: &[Line<N>]) -> [i32; N] {
         *top = (*top).max(2 * ZERO);
     }
     for factor in a.factors() {
-        let line = &b[factor.met];
+        let line = &b[factor.row];
         for lane in 0..N {
             top[lane] = top[lane].max(factor.number.exponent + line.exponent[lane]);
         }
@@ -156,7 +156,7 @@ fn top<const N: usize>(c: &Line<N>, a: Row<'_>, b: &[Line<N>]) -> [i32; N] {
 fn products<const N: usize>(top: &[i32; N], a: Row<'_>, b: &[Line<N>]) -> [i32; N] {
     let mut total = [0i32; N];
     for factor in a.factors() {
-        let line = &b[factor.met];
+        let line = &b[factor.row];
         for lane in 0..N {
             let product = factor.number.significand.wrapping_mul(line.significand[lane]);
             let distance = top[lane] - factor.number.exponent - line.exponent[lane];

@@ -12,7 +12,7 @@ pub struct Factors {
     significands: Vec<i32>,
     exponents: Vec<i32>,
     /// The rows of B that they multiply.
-    met: Vec<u16>,
+    rows: Vec<u16>,
     /// Whether there are infinities or NaNs.
     pub is_special: bool,
     /// Elements of a row.
@@ -24,7 +24,7 @@ pub struct Factors {
 pub struct Row<'a> {
     significands: &'a [i32],
     exponents: &'a [i32],
-    met: &'a [u16],
+    rows: &'a [u16],
 }
 
 /// An element of A.
@@ -33,7 +33,7 @@ pub struct Factor {
     /// The number; its significand is scaled.
     pub number: Number,
     /// The row of B that it multiplies.
-    pub met: usize,
+    pub row: usize,
 }
 
 /// Neighbouring columns of a row of B or C.
@@ -59,9 +59,9 @@ impl Factors {
     pub fn new(product: &Product, operands: Operands<'_>, columns: Range<usize>, kept: i32) -> Factors {
         let [unpack, other] = [product.a, product.b].map(Unpack::new);
         let shift = kept as u32 - unpack.format.fraction - other.format.fraction;
-        let (k, behind) = (columns.len(), (operands.b.len() / product.n) as u16);
+        let (k, zeros) = (columns.len(), (operands.b.len() / product.n) as u16);
         let size = product.m * k;
-        let (mut significands, mut exponents, mut met) = (vec![0; size], vec![ZERO; size], vec![behind; size]);
+        let (mut significands, mut exponents, mut rows) = (vec![0; size], vec![ZERO; size], vec![zeros; size]);
         let mut lowest = 0;
         for row in 0..product.m {
             let (from, to) = (row * product.k + columns.start..row * product.k + columns.end, row * k..(row + 1) * k);
@@ -72,13 +72,13 @@ impl Factors {
                 *exponent = number.exponent;
                 lowest = lowest.min(number.exponent);
             }
-            let met = met[to].iter_mut();
+            let rows = rows[to].iter_mut();
             match operands.kept {
-                Some(kept) => met.zip(&kept[from]).for_each(|(met, kept)| *met = behind.min(*kept)),
-                None => met.zip(columns.clone()).for_each(|(met, column)| *met = behind.min(column as u16)),
+                Some(kept) => rows.zip(&kept[from]).for_each(|(row, kept)| *row = zeros.min(*kept)),
+                None => rows.zip(columns.clone()).for_each(|(row, column)| *row = zeros.min(column as u16)),
             }
         }
-        Factors { significands, exponents, met, is_special: lowest <= INFINITE, k }
+        Factors { significands, exponents, rows, is_special: lowest <= INFINITE, k }
     }
 
     /// A row.
@@ -86,7 +86,7 @@ impl Factors {
     pub fn row(&self, row: usize) -> Row<'_> {
         let range = row * self.k..(row + 1) * self.k;
         let (significands, exponents) = (&self.significands[range.clone()], &self.exponents[range.clone()]);
-        Row { significands, exponents, met: &self.met[range] }
+        Row { significands, exponents, rows: &self.rows[range] }
     }
 }
 
@@ -94,8 +94,8 @@ impl<'a> Row<'a> {
     /// The elements.
     #[inline(always)]
     pub fn factors(self) -> impl Iterator<Item = Factor> + use<'a> {
-        let numbers = self.significands.iter().zip(self.exponents).zip(self.met);
-        numbers.map(|((&significand, &exponent), &met)| Factor { number: Number { significand, exponent }, met: usize::from(met) })
+        let numbers = self.significands.iter().zip(self.exponents).zip(self.rows);
+        numbers.map(|((&significand, &exponent), &row)| Factor { number: Number { significand, exponent }, row: usize::from(row) })
     }
 }
 

@@ -9,7 +9,7 @@ use crate::num::exact::Format;
 #[inline(never)]
 pub fn replace_specials<const N: usize>(result: &mut [u32; N], format: &Format, c: &Line<N>, a: Row<'_>, b: &[Line<N>]) {
     for (lane, result) in result.iter_mut().enumerate() {
-        let products = a.factors().map(|factor| (factor.number, b[factor.met].number(lane)));
+        let products = a.factors().map(|factor| (factor.number, b[factor.row].number(lane)));
         match special(c.number(lane), products) {
             None => {}
             Some(Special::Nan) => *result = format.nan as u32,
