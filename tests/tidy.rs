@@ -9,6 +9,8 @@
 mod circles;
 #[path = "tidy/source.rs"]
 mod source;
+#[path = "tidy/words.rs"]
+mod words;
 
 use source::{File, files, is_name, line_of, occurrences};
 
@@ -203,8 +205,19 @@ fn rust_files() -> Vec<File> {
 
 /// All text of the project but this file, which has to name what it bans.
 fn texts() -> Vec<File> {
-    let prose =
-        ["src", "man", "README.md", "Cargo.toml", ".ci", "fuzz/Cargo.toml", "fuzz/run", "fixtures/README.md", "benches/kernels/README.md"];
+    let prose = [
+        "src",
+        "man",
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "Cargo.toml",
+        ".ci",
+        "fuzz/Cargo.toml",
+        "fuzz/run",
+        "fixtures/README.md",
+        "benches/kernels/README.md",
+    ];
     let prose = prose.iter().flat_map(|folder| files(folder, &[".lalrpop", ".md", ".toml", ".1", ".5", "/run"]));
     rust_files().into_iter().chain(prose).filter(|file| file.path != "tests/tidy.rs").collect()
 }
@@ -450,6 +463,12 @@ fn the_fixtures_readme_lists_every_folder() {
     let folders = std::fs::read_dir(top).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_dir());
     let unlisted = folders.map(|entry| entry.file_name().into_string().unwrap()).filter(|name| !readme.contains(&format!("| `{name}/` |")));
     assert_none(unlisted.map(|name| format!("fixtures/{name}: say in fixtures/README.md what it is and how it was made")).collect());
+}
+
+#[test]
+fn words_are_those_of_the_field() {
+    let texts = texts().into_iter().filter(|file| file.path != "tests/tidy/words.rs");
+    assert_none(texts.flat_map(|file| words::word_problems(&file)).collect());
 }
 
 #[test]
