@@ -134,7 +134,7 @@ pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
         (None, Some(Listed { file, lines, .. })) => (file, lines.end..lines.end.saturating_add(size)),
         (None, None) => {
             let (file, line) = view::current_line(&context.session.scene());
-            (file, hooks(line, size))
+            (file, window(line, size))
         }
         (Some(minus), Some(Listed { file, lines, .. })) if minus.text == "-" => (file, lines.start.saturating_sub(size)..lines.start),
         (Some(piece), _) => lines_at(context, piece, size)?,
@@ -150,7 +150,7 @@ pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 /// As many lines as are listed, with `line` in their middle.
-fn hooks(line: u32, size: u32) -> Range<u32> {
+fn window(line: u32, size: u32) -> Range<u32> {
     let first = line.saturating_sub(size / 2).max(1);
     first..first.saturating_add(size)
 }
@@ -165,10 +165,10 @@ fn lines_at(context: &Context<'_>, piece: &Piece, size: u32) -> Result<(SourceId
     }
     // Any line can be listed, one without code too.
     if let Ok(line) = piece.text.parse() {
-        return Ok((current, hooks(line, size)));
+        return Ok((current, window(line, size)));
     }
     let pc = context.locate(piece)?.pcs.first().copied();
     let program = context.session.program();
     let span = pc.and_then(|pc| program.spans.get(pc.index()).copied()).ok_or_else(|| piece.error("there is no code here"))?;
-    Ok((span.source, hooks(program.sources_text.position(span).line, size)))
+    Ok((span.source, window(program.sources_text.position(span).line, size)))
 }

@@ -132,8 +132,8 @@ impl TensorBox {
         let Some(start) = start else { return self.outside(shared, units * unit, runs) };
         let extent = i64::try_from(self.map.dims[0]).unwrap_or(i64::MAX);
         // The first unit inside the tensor, and the first one after it.
-        let view = |edge: i64| (edge.saturating_sub(coordinate).max(0) as u64).div_ceil(step).min(units);
-        let (first, end) = (view(0), view(extent));
+        let units_before = |edge: i64| (edge.saturating_sub(coordinate).max(0) as u64).div_ceil(step).min(units);
+        let (first, end) = (units_before(0), units_before(extent));
         let address = |index: u64| start.wrapping_add_signed(coordinate.wrapping_mul(unit as i64)).wrapping_add(index * step * unit);
         self.outside(shared, first * unit, runs);
         if step == 1 {

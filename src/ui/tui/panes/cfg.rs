@@ -286,7 +286,7 @@ impl Lines {
 /// A row for each block: its label, where it goes, the threads that stand in it.
 fn list(context: &DrawContext<'_>, view: &CfgView, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let focus = view.blocks.iter().position(|block| block.focused).unwrap_or(0);
-    let (window, _) = view_state.hooks(focus, view.blocks.len(), canvas.height());
+    let (window, _) = view_state.window_around(focus, view.blocks.len(), canvas.height());
     let indented = |block: &BlockView| format!("{}{}", "  ".repeat(block.loop_depth.min(6) as usize), label(block));
     let shown = view.blocks.get(window.clone()).unwrap_or_default();
     let names = shown.iter().map(|block| width(&indented(block))).max().unwrap_or(0).min(canvas.width() * 2 / 3);

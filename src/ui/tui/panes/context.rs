@@ -56,7 +56,7 @@ impl ViewState {
 
     /// The rows that are shown, if the pane has a cursor that is at row `here` by itself. The rows that were shown before stay where
     /// they are if the cursor is among them. Returns the rows and the cursor's.
-    pub fn hooks(&mut self, here: usize, total: usize, height: usize) -> (std::ops::Range<usize>, usize) {
+    pub fn window_around(&mut self, here: usize, total: usize, height: usize) -> (std::ops::Range<usize>, usize) {
         let (here, total, height) = (signed(here), signed(total), signed(height));
         let cursor = here.saturating_add(self.down).min(total - 1).max(0);
         (self.down, self.page) = (cursor - here, height);

@@ -77,7 +77,7 @@ pub fn draw(
     let objects = memory_objects(&scene, space).into_iter().filter(is_wanted);
     let sections: Vec<Section> = objects.map(|object| Section::new(&scene, object, show, canvas.width())).collect();
     let total = usize::try_from(sections.iter().map(|section| section.rows).sum::<u64>()).unwrap_or(usize::MAX);
-    let (window, cursor) = view_state.hooks(0, total, canvas.height());
+    let (window, cursor) = view_state.window_around(0, total, canvas.height());
     let at = chosen(&sections, cursor as u64, view_state).filter(|_| context.active);
     let column = view_state.right.unsigned_abs();
     let mut first = 0;

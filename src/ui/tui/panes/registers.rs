@@ -133,7 +133,7 @@ fn draw_registers(
     };
     let columns = if of == RegistersOf::Lane { (canvas.width() / COLUMN).max(1) } else { 1 };
     let lines = names.len().div_ceil(columns);
-    let (window, cursor) = view_state.hooks(0, lines, canvas.height());
+    let (window, cursor) = view_state.window_around(0, lines, canvas.height());
     let (wide, height) = (canvas.width() / columns, canvas.height());
     let chosen = chosen(&names, lines, cursor, view_state).filter(|_| context.active);
     for (column, part) in names.chunks(lines.max(1)).enumerate() {

@@ -90,7 +90,7 @@ fn draw_text(context: &DrawContext<'_>, shown: &Shown<'_>, view_state: &mut View
     let Shown { source, text, .. } = *shown;
     let here = shown.here.saturating_sub(1) as usize;
     search(source, here, view_state);
-    let (window, cursor) = view_state.hooks(here, source.line_count() as usize, canvas.height());
+    let (window, cursor) = view_state.window_around(here, source.line_count() as usize, canvas.height());
     let first = line_number(window.start);
     let occupancies = occupancies(&scene, &context.session.breakpoints, text, first..line_number(window.end), counts);
     let columns = Columns::new(canvas.width(), source.line_count(), (scene.extents().warps() < 2, counts));

@@ -1,4 +1,4 @@
-//! What belongs to no family: what does nothing, and what is not modelled.
+//! `Nop`, which does nothing, and what is not modelled: neither belongs to a family of the manual.
 
 use super::effects::{Effect, Effects};
 use super::family::Family;
