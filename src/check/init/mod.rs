@@ -1,15 +1,16 @@
 //! Reads before any write.
 //!
-//! - Memory without initial contents (shared and local memory, buffers that the launch file leaves `Uninit`, what `malloc` gives) has one
-//! bit a byte that says whether it has been written: by a thread, an atomic, a copy, or `mbarrier.init` (`memory`). Module variables
-//! without an initializer are zero in the global space and undefined in the shared one (PTX ISA, "Initializers"). What is read before it
-//! was written is `memory.uninitialized`. Copies count as having written when they are issued: whether they had ended is the race checker's
-//! question. A load that brings padding along which is only stored again, as copies of structures do, is right.
-//! - Registers have no value at first (PTX ISA, "Register State Space"), and none either after a `shfl` that takes it from a lane which
-//! does not take part: one that the member mask leaves out, or that has exited ("shfl"). Which of them may be read before they are written
-//! follows from the control flow; only their values are followed, and those of absent lanes, from register to register and from lane to
-//! lane (`registers`). It is `register.uninitialized` where such a value decides a branch, an address, or what is stored. A value that
-//! stays in lanes which do not use it is right, as in the upper lanes of a sum in a tree.
+//! - Memory without initial contents (shared and local memory, buffers that the launch file leaves `Uninit`, what `malloc` gives) has
+//!   one bit a byte that says whether it has been written: by a thread, an atomic, a copy, or `mbarrier.init` (`memory`). Module
+//!   variables without an initializer are zero in the global space and undefined in the shared one (PTX ISA, "Initializers"). What is
+//!   read before it was written is `memory.uninitialized`. Copies count as having written when they are issued: whether they had
+//!   ended is the race checker's question. A load that brings padding along which is only stored again, as copies of structures do,
+//!   is right.
+//! - Registers have no value at first (PTX ISA, "Register State Space"), and none either after a `shfl` that takes it from a lane
+//!   which does not take part: one that the member mask leaves out, or that has exited ("shfl"). Which of them may be read before
+//!   they are written follows from the control flow; only their values are followed, and those of absent lanes, from register to
+//!   register and from lane to lane (`registers`). It is `register.uninitialized` where such a value decides a branch, an address, or
+//!   what is stored. A value that stays in lanes which do not use it is right, as in the upper lanes of a sum in a tree.
 //!
 //! Bytes that are read before another thread writes them, with nothing to order the two, are a race and no lack of a value, whichever came
 //! first in this run. So a read of unwritten shared or global memory is reported at the end of the launch, unless a race of the same read

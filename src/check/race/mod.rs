@@ -15,7 +15,7 @@
 //!
 //! - Races on a path through the kernel that this input does not take, or that an atomic's outcome did not take this time.
 //! - Of more than 64 warps that touched the same bytes of global memory unordered, eight once thousands of accesses are remembered, only
-//! the newest is reported. If the grid synchronizes by itself, a write after them is taken to be ordered.
+//!   the newest is reported. If the grid synchronizes by itself, a write after them is taken to be ordered.
 //! - Surfaces, of which the memory model says nothing.
 //! - The reserved part of shared memory, where the toolkit's libraries work: all lanes of a warp write the result of a cooperative
 //!   group's reduction to the same place. What strong accesses there order counts.

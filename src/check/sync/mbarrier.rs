@@ -2,10 +2,10 @@
 //!
 //! - Made again while it is in use: `mbarrier.reinit`. Touched by anything but mbarrier instructions: `mbarrier.overlap`.
 //! - The bytes that an object expects, over its whole life, against those that came: `mbarrier.tx_mismatch` in a deadlock, or when its
-//! block has exited.
+//!   block has exited.
 //! - A wait by parity is answered that the phase before the present one has ended. A thread that gets this answer twice at one instruction,
-//! and has arrived somewhere in between, meant the next phase, which is in use by then or later: `mbarrier.phase`. Waiting twice for the
-//! same phase without that is redundant but right, and so is the first wait of a producer, by the other parity, on a new object.
+//!   and has arrived somewhere in between, meant the next phase, which is in use by then or later: `mbarrier.phase`. Waiting twice for the
+//!   same phase without that is redundant but right, and so is the first wait of a producer, by the other parity, on a new object.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,9 +4,9 @@
 //! computes follows. Its rules, as seen in what ptxas 13.0 makes of all pairs of floating-point operations for sm_75, sm_80 and sm_90:
 //!
 //! - A *product* is `mul`, a fast quotient (`div.full`, `div.approx`: the scaled dividend by the reciprocal of the scaled divisor) or
-//! `rcp.approx.f32` without `.ftz` (the scale by the reciprocal), without a guard and `.sat`. It is joined with every addition and
-//! subtraction that uses it, or with none: one other use, a use in another block or after a call, and none is joined; types and `.ftz`
-//! agree ([`sums`]).
+//!   `rcp.approx.f32` without `.ftz` (the scale by the reciprocal), without a guard and `.sat`. It is joined with every addition and
+//!   subtraction that uses it, or with none: one other use, a use in another block or after a call, and none is joined; types and `.ftz`
+//!   agree ([`sums`]).
 //! - A product with a factor that needs no register (a constant, a parameter of the kernel, a number in the constant bank) goes to its uses
 //!   in any block.
 //! - What `mov`, `neg`, multiplication by 1 or -1 and conversions that convert nothing make of the product, without a guard, counts as the
