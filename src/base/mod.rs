@@ -11,6 +11,7 @@ mod read;
 pub mod save;
 mod source;
 mod time;
+mod warp;
 
 pub use counted::counted;
 pub use diagnostic::{Code, Diagnostic, Label, Severity};
@@ -22,3 +23,4 @@ pub use ranges::ranges;
 pub use read::read_bounded;
 pub use source::{Position, SourceFile, SourceId, Sources, Span, without_comments};
 pub use time::Tick;
+pub use warp::WarpId;

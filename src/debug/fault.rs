@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::base::WarpId;
 use crate::check::FindingId;
 use crate::check::faults::{DEADLOCK, LAUNCH_BOUNDS, LIVELOCK, MEMORY_LIMIT};
 use crate::debug::roles::{NO_ROLES, Roles};
@@ -106,7 +107,7 @@ impl FaultContext<'_> {
                 for group in &warp.groups {
                     let runs = (group.state == GroupState::Ready).then_some(WaitReason::Runs);
                     let Some(reason) = runs.or_else(|| held(warp, group)) else { continue };
-                    let place = Place { pc: group.pc, tick: machine.tick(), block: block.index, warp: number as u32 };
+                    let place = Place { pc: group.pc, tick: machine.tick(), block: block.index, warp: WarpId::new(number as u32) };
                     runners.push(Waiter { place, lanes: group.mask, reason });
                 }
             }
@@ -159,9 +160,9 @@ impl FaultContext<'_> {
                 same_place && other.reason == reason
             };
             match waiting.iter_mut().find(alike) {
-                Some(other) => other.warps.push(waiter.place.warp),
+                Some(other) => other.warps.push(waiter.place.warp.number()),
                 None => {
-                    let (warp_names, warps) = (String::new(), vec![waiter.place.warp]);
+                    let (warp_names, warps) = (String::new(), vec![waiter.place.warp.number()]);
                     waiting.push(Waiting { site, warps, warp_names, reason });
                 }
             }

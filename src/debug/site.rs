@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::base::WarpId;
 use crate::debug::focus::Focus;
 use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::scene::{Scene, SceneError};
@@ -69,10 +70,10 @@ impl Site {
             lines: ptx_line(program, place.pc).into_iter().chain(sources).collect(),
             inline_asm: program.inline_asm(place.pc).is_some(),
             block: place.block,
-            warp: place.warp,
-            warp_name: NO_ROLES.warp(place.warp),
+            warp: place.warp.number(),
+            warp_name: NO_ROLES.warp(place.warp.number()),
             lanes,
-            thread: thread_index(extent, place.warp, lanes.first() as u32),
+            thread: thread_index(extent, place.warp.number(), lanes.first() as u32),
             time: place.tick,
         }
     }
@@ -85,7 +86,7 @@ impl Site {
         let frame = scene.frame()?;
         let Focus { block, warp, lane, .. } = scene.focus;
         let pc = if scene.focus.frame == 0 { frame.group.current_pc() } else { frame.pc };
-        let place = Place { pc, tick: scene.machine.tick(), block, warp };
+        let place = Place { pc, tick: scene.machine.tick(), block, warp: WarpId::new(warp) };
         let extent = scene.machine.config().block;
         let site = Self::new(scene.program(), extent, place, frame.group.mask);
         Ok(Self { thread: thread_index(extent, warp, lane), ..site.with_role(scene.roles) })

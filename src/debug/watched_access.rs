@@ -10,6 +10,7 @@ use super::names::scope::data_type;
 use super::scene::Scene;
 use super::site::Site;
 use super::value::{Array, Scalar, Type, Value};
+use crate::base::WarpId;
 use crate::isa::{ScalarType, TypeKind};
 use crate::machine::{LaneMask, Place, Tick};
 use crate::program::{Op, Pc, WarpgroupOp};
@@ -71,7 +72,12 @@ pub struct WatchedAccessText {
 
 /// The instruction that touched a place.
 fn site_of(scene: &Scene<'_>, watched_access: &WatchedAccess) -> Site {
-    let place = Place { pc: watched_access.pc, tick: watched_access.time, block: watched_access.by.block, warp: watched_access.by.warp };
+    let place = Place {
+        pc: watched_access.pc,
+        tick: watched_access.time,
+        block: watched_access.by.block,
+        warp: WarpId::new(watched_access.by.warp),
+    };
     Site::new(scene.program(), scene.machine.config().block, place, watched_access.lanes).with_role(scene.roles)
 }
 

@@ -52,7 +52,7 @@ pub use state::launch::{DivergencePolicy, Instrumentation, LaunchConfig, LaunchE
 pub use state::machine::Machine;
 pub use state::mbarrier::{Arrival, Contribution, Mbarrier, Phase};
 pub use state::memory::{Allocation, OutOfMemory, Region};
-pub use state::place::{BlockId, Place, Tick};
+pub use state::place::{BlockId, Place, Tick, WarpId};
 pub use state::prepared::PreparedLaunch;
 pub use state::registers::{FrameBase, Registers};
 pub use state::runtime::Printed;

@@ -10,8 +10,8 @@ use super::cluster::{ClusterBarrier, Passed};
 use super::operation::Actor;
 use super::state::HappensBefore;
 use super::threads::{Arrival, Block};
-use crate::base::Tick;
 use crate::base::lanes::LaneMask;
+use crate::base::{Id, Tick, WarpId};
 use crate::isa::Scope;
 
 impl HappensBefore {
@@ -71,7 +71,7 @@ impl HappensBefore {
 
 impl Block {
     /// Lanes arrive at barrier `id`.
-    pub fn arrive(&mut self, id: usize, warp: u8, lanes: LaneMask, waits: bool, tick: Tick) {
+    pub fn arrive(&mut self, id: usize, warp: WarpId, lanes: LaneMask, waits: bool, tick: Tick) {
         let past = (!waits).then(|| self.past(warp, tick));
         self.barriers[id].push(Arrival { warp, lanes, past });
     }
@@ -81,7 +81,7 @@ impl Block {
         let arrivals = std::mem::take(&mut self.barriers[id]);
         let mut arrived = vec![LaneMask::NONE; self.warps.len()];
         for arrival in arrivals.iter().filter(|arrival| arrival.past.is_none()) {
-            let own = &mut arrived[usize::from(arrival.warp)];
+            let own = &mut arrived[arrival.warp.position()];
             assert!(!own.intersects(arrival.lanes), "a lane waits at barrier {id} once a phase");
             *own |= arrival.lanes;
         }
@@ -112,7 +112,7 @@ impl Block {
             return;
         }
         for (warp, lanes) in arrived.iter().enumerate().filter(|(_, lanes)| !lanes.is_empty()) {
-            self.acquire(warp as u8, *lanes, &clock);
+            self.acquire(WarpId::at(warp), *lanes, &clock);
         }
     }
 
@@ -121,7 +121,7 @@ impl Block {
         let number = self.number;
         self.whole = tick + 1;
         for (index, warp) in self.warps.iter_mut().enumerate() {
-            warp.gather(number, index as u8);
+            warp.gather(number, WarpId::at(index));
             if let Some(known) = warp.known.take() {
                 join_into(&mut self.known, &known);
             }
@@ -129,8 +129,8 @@ impl Block {
     }
 
     /// Lanes reach a `bar.warp.sync` of `members`; when the last has arrived, each knows what all did.
-    pub fn warp_sync(&mut self, warp: u8, lanes: LaneMask, members: LaneMask, tick: Tick) {
-        let of = &mut self.warps[usize::from(warp)];
+    pub fn warp_sync(&mut self, warp: WarpId, lanes: LaneMask, members: LaneMask, tick: Tick) {
+        let of = &mut self.warps[warp];
         let members = members & of.live;
         let mut arrived = lanes;
         of.syncs.retain(|(of, there)| {
@@ -144,9 +144,9 @@ impl Block {
         self.synchronize_lanes(warp, arrived, tick);
     }
 
-    fn synchronize_lanes(&mut self, warp: u8, lanes: LaneMask, tick: Tick) {
+    fn synchronize_lanes(&mut self, warp: WarpId, lanes: LaneMask, tick: Tick) {
         let number = self.number;
-        let of = &mut self.warps[usize::from(warp)];
+        let of = &mut self.warps[warp];
         if lanes == of.all {
             of.synced = tick + 1;
             of.gather(number, warp);
@@ -157,14 +157,14 @@ impl Block {
     }
 
     /// Lanes have waited for a phase of the barrier of the cluster.
-    pub fn pass_cluster(&mut self, warp: u8, lanes: LaneMask, passed: &Passed) {
+    pub fn pass_cluster(&mut self, warp: WarpId, lanes: LaneMask, passed: &Passed) {
         passed.released.iter().for_each(|clock| self.acquire(warp, lanes, clock));
         passed.over.iter().for_each(|clock| join_into(&mut self.left, clock));
     }
 
     /// Lanes exit: a `bar.warp.sync` no longer waits for them.
-    pub fn exit(&mut self, warp: u8, lanes: LaneMask, tick: Tick) {
-        let of = &mut self.warps[usize::from(warp)];
+    pub fn exit(&mut self, warp: WarpId, lanes: LaneMask, tick: Tick) {
+        let of = &mut self.warps[warp];
         of.live &= !lanes;
         let live = of.live;
         let complete: SmallVec<[LaneMask; 2]> =

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::operation::GROUPS;
-use crate::base::Tick;
 use crate::base::lanes::LaneMask;
+use crate::base::{Tick, WarpId};
 
 /// Threads of a warp, in one number with the warp: `warp * 32 + lane`.
 pub type Thread = u16;
@@ -18,14 +18,14 @@ pub struct Epochs {
     /// Of every thread.
     pub whole: Tick,
     /// Of every thread of a warp, by warp.
-    warps: Vec<(u8, Tick)>,
+    warps: Vec<(WarpId, Tick)>,
     /// Of one thread, by thread.
     threads: Vec<(Thread, Tick)>,
 }
 
 impl Epochs {
     /// The tick for all lanes of `lanes` of a warp.
-    pub fn of(&self, warp: u8, lanes: LaneMask) -> Tick {
+    pub fn of(&self, warp: WarpId, lanes: LaneMask) -> Tick {
         let known = self.whole.max(find(&self.warps, warp));
         if self.threads.is_empty() {
             return known;
@@ -34,14 +34,14 @@ impl Epochs {
     }
 
     /// Learns that operations of the lanes `lanes` of `warp` before `tick` are known; `all` are the lanes the warp has.
-    pub fn advance(&mut self, warp: u8, lanes: LaneMask, all: LaneMask, tick: Tick) {
+    pub fn advance(&mut self, warp: WarpId, lanes: LaneMask, all: LaneMask, tick: Tick) {
         assert!(all.contains_all(lanes), "lanes {lanes:#x} of a warp that has {all:#x}");
         if tick <= self.whole {
             return;
         }
         if lanes == all {
             advance_entry(&mut self.warps, warp, tick);
-            self.threads.retain(|(thread, known)| thread / 32 != Thread::from(warp) || *known > tick);
+            self.threads.retain(|(thread, known)| thread / 32 != warp.number() as Thread || *known > tick);
         } else if find(&self.warps, warp) < tick {
             lanes.iter().for_each(|lane| advance_entry(&mut self.threads, thread(warp, lane), tick));
         }
@@ -243,8 +243,8 @@ impl Intervals {
 }
 
 /// The number of a thread.
-pub fn thread(warp: u8, lane: usize) -> Thread {
-    Thread::from(warp) * 32 + lane as Thread
+pub fn thread(warp: WarpId, lane: usize) -> Thread {
+    warp.number() as Thread * 32 + lane as Thread
 }
 
 fn find<K: Ord + Copy>(list: &[(K, Tick)], key: K) -> Tick {
@@ -321,14 +321,18 @@ mod tests {
     #[test]
     fn the_widest_unit_counts() {
         let mut ticks = Epochs::default();
-        ticks.advance(1, LaneMask::lowest(2), LaneMask::ALL, Tick(5));
+        ticks.advance(WarpId::new(1), LaneMask::lowest(2), LaneMask::ALL, Tick(5));
         assert_eq!(
-            (ticks.of(1, LaneMask::lowest(2)), ticks.of(1, LaneMask::lowest(3)), ticks.of(0, LaneMask::of(0))),
+            (
+                ticks.of(WarpId::new(1), LaneMask::lowest(2)),
+                ticks.of(WarpId::new(1), LaneMask::lowest(3)),
+                ticks.of(WarpId::new(0), LaneMask::of(0))
+            ),
             (Tick(5), Tick::START, Tick::START)
         );
-        ticks.advance(1, LaneMask::ALL, LaneMask::ALL, Tick(7));
-        assert_eq!((ticks.of(1, LaneMask::lowest(2)), ticks.threads.len()), (Tick(7), 0));
+        ticks.advance(WarpId::new(1), LaneMask::ALL, LaneMask::ALL, Tick(7));
+        assert_eq!((ticks.of(WarpId::new(1), LaneMask::lowest(2)), ticks.threads.len()), (Tick(7), 0));
         ticks.advance_all(Tick(9));
-        assert_eq!((ticks.of(0, LaneMask::of(0)), ticks.warps.len()), (Tick(9), 0));
+        assert_eq!((ticks.of(WarpId::new(0), LaneMask::of(0)), ticks.warps.len()), (Tick(9), 0));
     }
 }

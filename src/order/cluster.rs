@@ -1,5 +1,6 @@
 //! The barrier of a cluster (PTX ISA, "barrier.cluster").
 
+use crate::base::WarpId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use super::clock::{VectorClock, join_into};
 use crate::base::lanes::LaneMask;
 
 /// Lanes that wait: slot, warp and mask.
-type Waiting = (u32, u8, LaneMask);
+type Waiting = (u32, WarpId, LaneMask);
 
 /// The barrier of a cluster.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +20,7 @@ pub struct ClusterBarrier {
     /// What the last phase passed on.
     ended: Passed,
     /// The lanes that have arrived in the present phase, by slot and warp.
-    arrived: BTreeMap<(u32, u8), LaneMask>,
+    arrived: BTreeMap<(u32, WarpId), LaneMask>,
     /// The lanes that wait for its end.
     waiting: Vec<Waiting>,
 }
@@ -42,14 +43,14 @@ impl ClusterBarrier {
     }
 
     /// Lanes of the block in `slot` arrive.
-    pub fn arrive(&mut self, slot: u32, warp: u8, lanes: LaneMask, Passed { released, over }: &Passed) {
+    pub fn arrive(&mut self, slot: u32, warp: WarpId, lanes: LaneMask, Passed { released, over }: &Passed) {
         *self.arrived.entry((slot, warp)).or_default() |= lanes;
         released.iter().for_each(|clock| join_into(&mut self.arriving.released, clock));
         over.iter().for_each(|clock| join_into(&mut self.arriving.over, clock));
     }
 
     /// Lanes wait; what the phase that they saw end passes on, if it has ended.
-    pub fn wait(&mut self, slot: u32, warp: u8, lanes: LaneMask) -> Option<Passed> {
+    pub fn wait(&mut self, slot: u32, warp: WarpId, lanes: LaneMask) -> Option<Passed> {
         if self.arrived.get(&(slot, warp)).is_some_and(|arrived| arrived.intersects(lanes)) {
             self.waiting.push((slot, warp, lanes));
             return None;

@@ -35,7 +35,7 @@ impl HappensBefore {
             block.pass_fence(warp, lanes);
         }
         if ordering != Ordering::Release && may_acquire {
-            let of = &mut block.warps[usize::from(warp)];
+            let of = &mut block.warps[warp];
             for mut pending in std::mem::take(&mut of.pending) {
                 let seen = if pending.scope <= scope { pending.lanes & lanes } else { LaneMask::NONE };
                 if !seen.is_empty() {
@@ -49,7 +49,7 @@ impl HappensBefore {
         }
         if ordering != Ordering::Acquire {
             let past = block.past(warp, tick);
-            let fences = &mut block.warps[usize::from(warp)].fences;
+            let fences = &mut block.warps[warp].fences;
             fences.retain_mut(|fenced| {
                 fenced.lanes &= if fenced.scope <= scope && fenced.sc <= sc { !lanes } else { LaneMask::ALL };
                 !fenced.lanes.is_empty()

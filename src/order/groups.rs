@@ -8,8 +8,8 @@ use super::clock::VectorClock;
 use super::operation::{Actor, Group};
 use super::state::HappensBefore;
 use super::threads::{Block, Queue, Warp};
-use crate::base::Tick;
 use crate::base::lanes::{LaneMask, PerLane};
+use crate::base::{Tick, WarpId};
 
 /// Times at which lanes closed groups that are remembered; a wait names one of the last few.
 const COMMITS: usize = 128;
@@ -21,17 +21,17 @@ impl HappensBefore {
     /// Lanes close their groups of copies.
     pub fn commit(&mut self, actor: Actor, bulk: bool) {
         let queue = if bulk { Queue::Bulk } else { Queue::Lane };
-        self.acting(actor).warps[usize::from(actor.warp)].commit(queue, actor.lanes, actor.tick);
+        self.acting(actor).warps[actor.warp].commit(queue, actor.lanes, actor.tick);
     }
 
     /// Lanes have waited until at most `pending` of their groups of copies were left, for those not closed yet as well if `open`.
     pub fn wait(&mut self, actor: Actor, group: Group, open: bool, pending: u32) {
-        self.acting(actor).warps[usize::from(actor.warp)].wait(group, actor.lanes, (open, pending), actor.tick);
+        self.acting(actor).warps[actor.warp].wait(group, actor.lanes, (open, pending), actor.tick);
     }
 
     /// A warp closes group `group` of its `wgmma`.
     pub fn commit_wgmma(&mut self, actor: Actor, group: u32) {
-        let warp = &mut self.acting(actor).warps[usize::from(actor.warp)];
+        let warp = &mut self.acting(actor).warps[actor.warp];
         assert!(group >= warp.wgmma_groups, "group {group} is closed after {}", warp.wgmma_groups);
         warp.commit(Queue::Wgmma, actor.lanes, actor.tick);
         warp.wgmma_groups = group + 1;
@@ -39,21 +39,21 @@ impl HappensBefore {
 
     /// A warp has waited for all groups of `wgmma` below `done`: the parts of all warps of the warpgroup have ended.
     pub fn wait_wgmma(&mut self, actor: Actor, done: u32) {
-        self.acting(actor).wait_for_warpgroup(u32::from(actor.warp), actor.lanes, done);
+        self.acting(actor).wait_for_warpgroup(actor.warp, actor.lanes, done);
     }
 }
 
 impl Block {
-    fn wait_for_warpgroup(&mut self, warp: u32, lanes: LaneMask, done: u32) {
-        let first = warp - warp % WARPS;
+    fn wait_for_warpgroup(&mut self, warp: WarpId, lanes: LaneMask, done: u32) {
+        let first = warp.number() - warp.number() % WARPS;
         let mut clock = VectorClock::default();
         let known = &mut clock.of_mut(self.number).done[Group::Wgmma as usize];
-        for (of, number) in self.warps.iter().zip(0..).skip(first as usize).take(WARPS as usize) {
+        for (number, of) in self.warps.entries().skip(first as usize).take(WARPS as usize) {
             let later = of.wgmma_groups.checked_sub(done).filter(|_| done > 0);
             let closed = later.and_then(|later| of.commits[Queue::Wgmma as usize].iter().rev().nth(later as usize));
             closed.iter().for_each(|(tick, _)| known.advance(number, LaneMask::ALL, LaneMask::ALL, *tick));
         }
-        self.acquire(warp as u8, lanes, &Arc::new(clock));
+        self.acquire(warp, lanes, &Arc::new(clock));
     }
 }
 

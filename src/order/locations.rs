@@ -3,6 +3,7 @@
 //! A location remembers what the writes released whose value, or whose value through a chain of read-modify-writes, it holds. A strong read
 //! of it learns that at once if it acquires, and otherwise at the reader's next fence.
 
+use crate::base::WarpId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::isa::Scope;
 pub type Where = (u32, u64);
 
 /// A thread: block number, warp and lane.
-pub type Writer = (u32, u8, u8);
+pub type Writer = (u32, WarpId, u8);
 
 /// What was released with the value of a location.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::clock::VectorClock;
-use crate::base::Tick;
+use crate::base::{Tick, WarpId};
 
 /// Where a barrier object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,7 +50,7 @@ pub struct PendingCopy {
     /// Its number there.
     pub number: u32,
     /// The warp.
-    pub warp: u8,
+    pub warp: WarpId,
     /// When.
     pub tick: Tick,
     /// What its issuer knew.

@@ -53,7 +53,7 @@ impl HappensBefore {
         let released: Vec<_> = object.ended.iter().filter_map(|(by, clock)| Some((*by, clock.clone()?))).collect();
         let block = self.acting(actor);
         let own = Endpoint { block: block.number, is_narrow: how.scope == Scope::Cta };
-        let warp = &mut block.warps[usize::from(actor.warp)];
+        let warp = &mut block.warps[actor.warp];
         let is_relaxed = how.ordering == Ordering::Relaxed;
         released.into_iter().for_each(|(by, clock)| warp.acquire_phase((by, own), actor.lanes, is_relaxed, clock));
     }

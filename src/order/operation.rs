@@ -1,7 +1,7 @@
 //! What can be ordered: an operation of lanes of a warp, or one that they have put in flight.
 
-use crate::base::Tick;
 use crate::base::lanes::LaneMask;
+use crate::base::{Tick, WarpId};
 
 /// Asynchronous operations that a thread issued and that become known in the order in which it issued them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct Operation {
     /// The block, in order of launch.
     pub block: u32,
     /// The warp of the block.
-    pub warp: u8,
+    pub warp: WarpId,
     /// The lanes.
     pub lanes: LaneMask,
     /// What performs it.
@@ -53,7 +53,7 @@ pub struct Actor {
     /// The slot of their block.
     pub slot: u32,
     /// Their warp.
-    pub warp: u8,
+    pub warp: WarpId,
     /// They.
     pub lanes: LaneMask,
     /// When.

@@ -30,7 +30,7 @@ impl HappensBefore {
         let is_quiet = self.locations.is_empty();
         let releases = how.writes && matches!(how.ordering, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst);
         let acquires = matches!(how.ordering, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst);
-        let has_fence = !self.acting(actor).warps[usize::from(warp)].fences.is_empty();
+        let has_fence = !self.acting(actor).warps[warp].fences.is_empty();
         if is_quiet && !releases && !has_fence {
             return;
         }
@@ -40,7 +40,7 @@ impl HappensBefore {
             let at = (memory, addresses[lane]);
             if how.reads {
                 for found in self.locations.read(at, how.scope, block.number, cluster) {
-                    let warp = &mut block.warps[usize::from(warp)];
+                    let warp = &mut block.warps[warp];
                     match found {
                         AcquireResult::Seen(_, _, clock) if acquires => warp.acquire(LaneMask::of(lane), &clock),
                         AcquireResult::Seen(scope, sc, clock) => {
@@ -55,7 +55,7 @@ impl HappensBefore {
                 if releases {
                     clocks.push((how.scope, false, Arc::new(block.past(warp, tick).released(LaneMask::of(lane)))));
                 }
-                for fenced in block.warps[usize::from(warp)].fences.iter().filter(|fenced| fenced.lanes.contains(lane)) {
+                for fenced in block.warps[warp].fences.iter().filter(|fenced| fenced.lanes.contains(lane)) {
                     clocks.push((how.scope.min(fenced.scope), fenced.sc, Arc::new(fenced.past.released(LaneMask::of(lane)))));
                 }
                 self.locations.write(at, (block.number, warp, lane as u8), how.reads, clocks);

@@ -88,7 +88,7 @@ impl HappensBefore {
         self.now = tick;
         let block = self.blocks.get_mut(slot as usize).and_then(Option::as_deref_mut);
         let Some(block) = block else { unreachable!("something is done in slot {slot}, which no block has entered") };
-        let live = block.warps[usize::from(warp)].live;
+        let live = block.warps[warp].live;
         assert!(!lanes.is_empty() && live.contains_all(lanes), "lanes {lanes:#x} of a warp with {live:#x}");
         block
     }
@@ -102,7 +102,7 @@ impl HappensBefore {
             let known = block.past(actor.warp, actor.tick).released(actor.lanes);
             join_into(&mut block.left, &Arc::new(known));
         }
-        assert!(!block.warps[usize::from(actor.warp)].live.intersects(actor.lanes), "lanes that have exited are gone");
+        assert!(!block.warps[actor.warp].live.intersects(actor.lanes), "lanes that have exited are gone");
     }
 
     /// Whether the threads of the block in `slot` that have exited knew of all that `operation` did, or that it was over.

@@ -6,8 +6,8 @@ use smallvec::SmallVec;
 
 use super::clock::{BlockClock, Epochs, FENCEABLES, Fenceable, VectorClock, join_into, join_shared};
 use super::operation::{Agent, GROUPS, Group, Operation};
-use crate::base::Tick;
 use crate::base::lanes::{LaneMask, PerLane};
+use crate::base::{IdVec, Tick, WarpId};
 use crate::isa::Scope;
 
 /// Barriers of a block.
@@ -34,7 +34,7 @@ pub struct Block {
     /// What else all its threads know.
     pub known: Option<Arc<VectorClock>>,
     /// Its warps.
-    pub warps: Vec<Warp>,
+    pub warps: IdVec<WarpId, Warp>,
     /// The arrivals at its barriers.
     pub barriers: [Vec<Arrival>; BARRIERS],
     /// Copies that complete on barrier objects, issued so far.
@@ -104,7 +104,7 @@ impl Default for LaneState {
 #[derive(Clone, Debug)]
 pub struct Past {
     number: u32,
-    warp: u8,
+    warp: WarpId,
     all: LaneMask,
     whole: Tick,
     synced: Tick,
@@ -121,7 +121,7 @@ pub struct Past {
 #[derive(Clone, Debug)]
 pub struct Arrival {
     /// The warp.
-    pub warp: u8,
+    pub warp: WarpId,
     /// The lanes.
     pub lanes: LaneMask,
     /// What they knew, if they did not wait and continued.
@@ -143,9 +143,9 @@ pub struct Pending {
 
 impl Block {
     /// What a warp knows, as of `tick`.
-    pub fn past(&self, warp: u8, tick: Tick) -> Past {
+    pub fn past(&self, warp: WarpId, tick: Tick) -> Past {
         let Self { number, whole, known: block, warps, .. } = self;
-        let Warp { all, synced, known, parts, pending, own, .. } = &warps[usize::from(warp)];
+        let Warp { all, synced, known, parts, pending, own, .. } = &warps[warp];
         Past {
             number: *number,
             warp,
@@ -162,13 +162,13 @@ impl Block {
     }
 
     /// Lanes of a warp learn what `clock` says.
-    pub fn acquire(&mut self, warp: u8, lanes: LaneMask, clock: &Arc<VectorClock>) {
-        self.warps[usize::from(warp)].acquire(lanes, clock);
+    pub fn acquire(&mut self, warp: WarpId, lanes: LaneMask, clock: &Arc<VectorClock>) {
+        self.warps[warp].acquire(lanes, clock);
     }
 
     /// What lanes of a warp released with their fences of at least `scope`.
-    pub fn fenced(&self, warp: u8, lanes: LaneMask, scope: Scope) -> Option<VectorClock> {
-        let fences = self.warps[usize::from(warp)].fences.iter().filter(|fenced| fenced.lanes.intersects(lanes) && fenced.scope >= scope);
+    pub fn fenced(&self, warp: WarpId, lanes: LaneMask, scope: Scope) -> Option<VectorClock> {
+        let fences = self.warps[warp].fences.iter().filter(|fenced| fenced.lanes.intersects(lanes) && fenced.scope >= scope);
         fences.map(|fenced| fenced.past.released(fenced.lanes & lanes)).reduce(|mut all, more| {
             all.join(&more);
             all
@@ -177,9 +177,9 @@ impl Block {
 
     /// Whether every lane of `warp` knows everything that `operation` did, as far as that does not depend on single lanes. False also
     /// where it does.
-    pub fn happens_before_all(&self, warp: u8, operation: &Operation) -> bool {
+    pub fn happens_before_all(&self, warp: WarpId, operation: &Operation) -> bool {
         let Operation { tick, .. } = *operation;
-        let of = &self.warps[usize::from(warp)];
+        let of = &self.warps[warp];
         let in_block = operation.agent == Agent::Threads && operation.block == self.number;
         if in_block && (tick < self.whole || operation.warp == warp && tick < of.synced) {
             return true;
@@ -188,16 +188,16 @@ impl Block {
     }
 
     /// Whether what lanes of `warp` know depends on the lane, or anything at all is known that `happens_before_all` did not find.
-    pub fn knows_by_lane(&self, warp: u8, operation: &Operation) -> bool {
-        let of = &self.warps[usize::from(warp)];
+    pub fn knows_by_lane(&self, warp: WarpId, operation: &Operation) -> bool {
+        let of = &self.warps[warp];
         operation.block == self.number && operation.warp == warp
             || !of.parts.is_empty()
             || operation.lanes.count() > 1 && (self.known.is_some() || of.known.is_some())
     }
 
     /// Whether lane `lane` of `warp` knows what lane `by` of `operation` did.
-    pub fn happens_before(&self, warp: u8, lane: usize, operation: &Operation, by: usize) -> bool {
-        let of = &self.warps[usize::from(warp)];
+    pub fn happens_before(&self, warp: WarpId, lane: usize, operation: &Operation, by: usize) -> bool {
+        let of = &self.warps[warp];
         let is_own = operation.block == self.number && operation.warp == warp && lane == by;
         let at_once = match operation.agent {
             Agent::Threads if is_own => true,
@@ -218,8 +218,8 @@ impl Block {
     }
 
     /// Whether lane `lane` of `warp` knows that a proxy fence comes after what lane `by` of `operation` did.
-    pub fn fenced_before(&self, memory: Fenceable, warp: u8, lane: usize, operation: &Operation, by: usize) -> bool {
-        let of = &self.warps[usize::from(warp)];
+    pub fn fenced_before(&self, memory: Fenceable, warp: WarpId, lane: usize, operation: &Operation, by: usize) -> bool {
+        let of = &self.warps[warp];
         let is_own = operation.block == self.number && operation.warp == warp && lane == by;
         if is_own && of.own.as_ref().is_some_and(|own| own.fenced[memory as usize][lane] > operation.tick) {
             return true;
@@ -233,21 +233,21 @@ impl Block {
     }
 
     /// Whether every lane of `warp` knows that such a fence lies after all that `operation` did. False also where the lane decides.
-    pub fn all_fenced_before(&self, memory: Fenceable, warp: u8, operation: &Operation) -> bool {
-        let of = &self.warps[usize::from(warp)];
+    pub fn all_fenced_before(&self, memory: Fenceable, warp: WarpId, operation: &Operation) -> bool {
+        let of = &self.warps[warp];
         [&self.known, &of.known].into_iter().flatten().any(|clock| clock_fenced_before(clock, memory, operation, operation.lanes))
     }
 
     /// Whether `warp` knows anything of other blocks.
-    pub fn knows_others(&self, warp: u8) -> bool {
-        let of = &self.warps[usize::from(warp)];
+    pub fn knows_others(&self, warp: WarpId) -> bool {
+        let of = &self.warps[warp];
         let parts = of.parts.iter().map(|(_, clock)| clock);
         [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| clock.knows_others(self.number))
     }
 
     /// Lanes of `warp` execute a `fence.sc`: they acquire what becomes known after one.
-    pub fn pass_fence(&mut self, warp: u8, lanes: LaneMask) {
-        let of = &mut self.warps[usize::from(warp)];
+    pub fn pass_fence(&mut self, warp: WarpId, lanes: LaneMask) {
+        let of = &mut self.warps[warp];
         let parts = of.parts.iter().filter(|(mask, _)| mask.intersects(lanes)).map(|(_, clock)| clock);
         let released: SmallVec<[Arc<VectorClock>; 2]> =
             [&self.known, &of.known].into_iter().flatten().chain(parts).filter_map(|clock| clock.after_fence.clone()).collect();
@@ -255,10 +255,10 @@ impl Block {
     }
 
     /// Lanes of `warp` executed a proxy fence.
-    pub fn fence_proxy(&mut self, warp: u8, lanes: LaneMask, memories: &[Fenceable], tick: Tick) {
+    pub fn fence_proxy(&mut self, warp: WarpId, lanes: LaneMask, memories: &[Fenceable], tick: Tick) {
         let mut fenced = self.known.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
         fenced.of_mut(self.number).own.advance_all(self.whole);
-        let of = &mut self.warps[usize::from(warp)];
+        let of = &mut self.warps[warp];
         of.known.iter().for_each(|known| fenced.join(known));
         fenced.of_mut(self.number).own.advance(warp, of.all, of.all, of.synced);
         fenced.fence(memories);
@@ -287,7 +287,7 @@ impl Warp {
     }
 
     /// What its lanes for themselves and parts of them know becomes known to all.
-    pub fn gather(&mut self, number: u32, warp: u8) {
+    pub fn gather(&mut self, number: u32, warp: WarpId) {
         if self.own.is_none() && self.parts.is_empty() && self.pending.is_empty() {
             return;
         }
@@ -303,7 +303,7 @@ impl Warp {
 
 impl LaneState {
     /// Adds what `lanes` did for themselves to `known`.
-    fn add_to(&self, known: &mut BlockClock, warp: u8, lanes: LaneMask, all: LaneMask) {
+    fn add_to(&self, known: &mut BlockClock, warp: WarpId, lanes: LaneMask, all: LaneMask) {
         known.fenced.iter_mut().zip(&self.fenced).for_each(|(known, fenced)| advance_lanes(known, fenced, warp, lanes, all));
         known.done.iter_mut().zip(&self.done).for_each(|(known, done)| advance_lanes(known, done, warp, lanes, all));
     }
@@ -346,7 +346,7 @@ fn clock_fenced_before(clock: &VectorClock, memory: Fenceable, operation: &Opera
     clock.of(operation.block).is_some_and(|known| known.fenced[memory as usize].of(operation.warp, lanes) > operation.tick)
 }
 
-fn advance_lanes(known: &mut Epochs, ticks: &PerLane<Tick>, warp: u8, lanes: LaneMask, all: LaneMask) {
+fn advance_lanes(known: &mut Epochs, ticks: &PerLane<Tick>, warp: WarpId, lanes: LaneMask, all: LaneMask) {
     let first = ticks[lanes.first()];
     if lanes.iter().all(|lane| ticks[lane] == first) {
         if first > Tick::START {

@@ -156,7 +156,7 @@ impl Observer for Steps {
     fn event(&mut self, event: &Event<'_>) -> bool {
         let Event::Wgmma(event) = event else { return false };
         let (BlockId { number, .. }, lanes): (_, LaneMask) = (event.by, event.lanes);
-        if event.place.warp != 3 || number != 0 || lanes != LaneMask::ALL {
+        if event.place.warp != ptxdbg::machine::WarpId::new(3) || number != 0 || lanes != LaneMask::ALL {
             return false;
         }
         self.0.push(match event.change {

@@ -1,5 +1,6 @@
 //! What was done to memory: one record for each access of a warp, and references to them from the shadow of memory.
 
+use crate::base::WarpId;
 use crate::check::finding::{Side, SideAction};
 use crate::isa::Scope;
 use crate::machine::{LaneMask, PerLane, Place, Proxy};
@@ -91,7 +92,7 @@ impl Access {
 
     /// The access as a side of a finding about `lanes` of it, in the block with this index.
     pub fn side(&self, lanes: LaneMask, block: [u32; 3]) -> Side {
-        let place = Place { pc: self.pc, tick: self.op.tick, block, warp: u32::from(self.op.warp) };
+        let place = Place { pc: self.pc, tick: self.op.tick, block, warp: WarpId::new(self.op.warp.number()) };
         Side { place, lanes, action: self.action, bytes: self.bytes, copy: (self.copy != 0).then_some(self.copy) }
     }
 }
@@ -165,7 +166,7 @@ impl Log {
     /// A reference to the atomics of `older` and `access`, all of them of the same block.
     pub fn atomics(&mut self, older: Ref, access: Ref) -> Ref {
         debug_assert!(self.newest(older).op.block == self.get(access).op.block, "atomics of one block are taken together");
-        let warp = |access: &Access| 1 << (access.op.warp % 32);
+        let warp = |access: &Access| 1 << access.op.warp.number();
         let others = if let Several::Atomics(warps) = self.what(older) { warps } else { warp(self.newest(older)) };
         let what = Several::Atomics(others | warp(self.get(access)));
         // The lanes of an atomic mostly access places where the same warps have been.
@@ -317,7 +318,7 @@ mod tests {
 
     fn access(log: &mut Log, tick: Tick) -> Ref {
         let pattern = log.scatter(&[tick.0; 32]);
-        let op = Operation { tick, block: 0, warp: 0, lanes: LaneMask::ALL, agent: Agent::Threads, only_reads: true };
+        let op = Operation { tick, block: 0, warp: WarpId::new(0), lanes: LaneMask::ALL, agent: Agent::Threads, only_reads: true };
         log.push(Access {
             op,
             pc: Pc(0),

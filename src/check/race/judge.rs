@@ -3,6 +3,7 @@
 use super::access::{Access, Log, Ref, Several};
 use super::pattern::Pattern;
 use super::shadow::{Entry, Shadow};
+use crate::base::WarpId;
 use crate::check::finding::SideAction;
 use crate::machine::{LaneMask, PerLane, Proxy};
 use crate::order::{Agent, Block, Fenceable, Operation, scope_of};
@@ -237,7 +238,7 @@ impl Judge<'_> {
     /// The same of atomics by several warps of a block, of which only the newest is known.
     fn compare_atomics(&mut self, older: Ref, warps: u32, address: u64) -> Ref {
         let (newest, warp) = (*self.log.newest(older), self.access.op.warp);
-        let known = |of: u32| self.block.happens_before_all(warp, &Operation { warp: of as u8, lanes: LaneMask::ALL, ..newest.op });
+        let known = |of: u32| self.block.happens_before_all(warp, &Operation { warp: WarpId::new(of), lanes: LaneMask::ALL, ..newest.op });
         let mut rest = warps;
         let mut by = std::iter::from_fn(|| {
             let of = (rest != 0).then_some(rest.trailing_zeros())?;

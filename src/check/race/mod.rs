@@ -42,6 +42,7 @@ use pattern::{Pattern, Tile};
 use result_use::ResultUse;
 use shadow::Shadow;
 
+use crate::base::WarpId;
 use crate::check::catalogue::FindingId;
 use crate::check::checker::{Checker, CheckerRow};
 use crate::check::deferred::DeferredFindings;
@@ -302,13 +303,13 @@ impl Race {
 
 /// Lanes of a block that do something at a place.
 fn actor(by: BlockId, place: &Place, lanes: LaneMask) -> Actor {
-    Actor { slot: by.slot, warp: place.warp as u8, lanes, tick: place.tick }
+    Actor { slot: by.slot, warp: WarpId::new(place.warp.number()), lanes, tick: place.tick }
 }
 
 /// What lanes of a block do at a place, or what they put in flight there.
 fn operation(by: BlockId, place: &Place, lanes: LaneMask, (agent, action): (Agent, SideAction)) -> Operation {
     let only_reads = action == SideAction::Read;
-    Operation { tick: place.tick, block: by.number as u32, warp: place.warp as u8, lanes, agent, only_reads }
+    Operation { tick: place.tick, block: by.number as u32, warp: WarpId::new(place.warp.number()), lanes, agent, only_reads }
 }
 
 /// The scope of a strong access (PTX ISA, "Strong operations"); none for a weak one.

@@ -153,7 +153,7 @@ impl Race {
     /// Whether the two would be ordered if all scopes were as wide as the grid.
     fn has_missed(&self, slot: u32, conflict: &Conflict, access: &Access) -> bool {
         let Some(block) = self.order.block(slot) else { return false };
-        let missed = &block.warps[usize::from(access.op.warp)].missed;
+        let missed = &block.warps[access.op.warp].missed;
         let first = &conflict.first;
         missed.iter().filter(|(lanes, _)| lanes.intersects(conflict.second_lanes)).any(|(_, clock)| {
             clock.of(first.op.block).is_some_and(|known| known.own.of(first.op.warp, conflict.first_lanes) > first.op.tick)
@@ -209,7 +209,7 @@ impl Race {
         if let Some(block) = self.order.block(slot)
             && a.op.block == b.op.block
         {
-            let warp = &block.warps[usize::from(b.op.warp)];
+            let warp = &block.warps[b.op.warp];
             let barrier_text = |what: &str, tick: Tick| match tick {
                 Tick::START => format!("{what} have not met at a barrier yet"),
                 tick => format!("{what} last met at a barrier at time {}, which orders only what came before", tick - 1),

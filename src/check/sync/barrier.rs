@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::base::{Id, WarpId};
 use crate::check::finding::{Finding, Side, SideAction};
 use crate::check::lane_text::lanes_do;
 use crate::check::reachability::Reachability;
@@ -61,9 +62,9 @@ impl BlockBarriers {
     /// Lanes arrive at barrier `id`.
     pub fn arrived(&mut self, event: &OrderEvent<'_>, (id, aligned): (u32, bool), named: Option<u32>, to: &mut Reporter<'_>) -> bool {
         let (place, lanes) = (event.place, event.lanes);
-        assert!(!lanes.is_empty() && self.live(place.warp).contains_all(lanes), "lanes that have not exited arrive");
+        assert!(!lanes.is_empty() && self.live(place.warp.number()).contains_all(lanes), "lanes that have not exited arrive");
         assert!(id <= CLUSTER, "a block has no barrier {id}");
-        let absent = self.live(place.warp) & !lanes;
+        let absent = self.live(place.warp.number()) & !lanes;
         let arrived = Arrived { place, lanes, absent, aligned, wanted: named.unwrap_or(self.threads) };
         let threads = self.threads;
         let phase = self.phases.entry(id).or_default();
@@ -79,8 +80,8 @@ impl BlockBarriers {
 
     /// Lanes exit.
     pub fn exited(&mut self, event: &OrderEvent<'_>) {
-        assert!(self.live(event.place.warp).contains_all(event.lanes), "a lane exits once");
-        if let Some(live) = self.live.get_mut(event.place.warp as usize) {
+        assert!(self.live(event.place.warp.number()).contains_all(event.lanes), "a lane exits once");
+        if let Some(live) = self.live.get_mut(event.place.warp.number() as usize) {
             *live &= !event.lanes;
         }
         self.exits.push((event.place, event.lanes));
@@ -117,7 +118,7 @@ impl BlockBarriers {
             // Each of the two finds the other: it is reported once.
             return other.place.tick < arrived.place.tick && to.report(elsewhere(id, other, arrived, here, to.program));
         }
-        if let Some(there) = Some(absent & self.live(warp)).filter(|there| !there.is_empty()) {
+        if let Some(there) = Some(absent & self.live(warp.number())).filter(|there| !there.is_empty()) {
             return to.report(not_there(id, arrived, here, there));
         }
         let exits = self.exits.iter().filter(|(place, lanes)| place.warp == warp && lanes.intersects(absent));
@@ -129,7 +130,7 @@ impl BlockBarriers {
     pub fn deadlock(&self, block: &UnfinishedBlock, to: &mut Reporter<'_>) {
         for (id, phase) in self.phases.iter().filter(|(_, phase)| !phase.is_empty()) {
             for arrived in phase.iter().filter(|arrived| arrived.aligned && !arrived.absent.is_empty()) {
-                let Some(warp) = block.warps.get(arrived.place.warp as usize) else { continue };
+                let Some(warp) = block.warps.get(arrived.place.warp.number() as usize) else { continue };
                 let of_warp = phase.iter().filter(|other| other.place.warp == arrived.place.warp);
                 let here = of_warp.fold(LaneMask::NONE, |lanes, other| lanes | other.lanes);
                 let there = warp.live & !here;
@@ -153,7 +154,7 @@ impl BlockBarriers {
             return;
         }
         let came =
-            barrier.arrived.iter().enumerate().filter(|(_, lanes)| !lanes.is_empty()).map(|(warp, _)| warp as u32).collect::<Vec<_>>();
+            barrier.arrived.iter().enumerate().filter(|(_, lanes)| !lanes.is_empty()).map(|(warp, _)| WarpId::at(warp)).collect::<Vec<_>>();
         let Some((place, lanes)) = self.exits.iter().rev().find(|(place, _)| !came.contains(&place.warp)) else { return };
         let why = format!(
             "barrier {id} wants {wanted} threads, and only {left} of the block can still come: {} of warp {} exited without it",

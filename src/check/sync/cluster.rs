@@ -52,7 +52,7 @@ impl Clusters {
 
     /// Lanes arrive at the barrier of the cluster.
     pub fn arrives(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let arrived = self.arrived.entry((event.by.number, event.place.warp)).or_default();
+        let arrived = self.arrived.entry((event.by.number, event.place.warp.number())).or_default();
         let before = arrived.iter().find(|(_, lanes)| lanes.intersects(event.lanes)).copied();
         arrived.push((event.place, event.lanes));
         before.is_some_and(|before| to.report(arrives_again(before, event)))
@@ -60,7 +60,7 @@ impl Clusters {
 
     /// Lanes wait for the barrier of the cluster.
     pub fn waits(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let arrived = self.arrived.entry((event.by.number, event.place.warp)).or_default();
+        let arrived = self.arrived.entry((event.by.number, event.place.warp.number())).or_default();
         let missing = arrived.iter().fold(event.lanes, |missing, (_, lanes)| missing.without(*lanes));
         arrived.iter_mut().for_each(|(_, lanes)| *lanes &= !event.lanes);
         arrived.retain(|(_, lanes)| !lanes.is_empty());

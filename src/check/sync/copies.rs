@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
+use crate::base::WarpId;
 use crate::check::deferred::DeferredFindings;
 use crate::check::finding::{Finding, Side, SideAction};
 use crate::check::lane_text::lanes_do;
@@ -21,7 +22,7 @@ use crate::program::Pc;
 #[derive(Clone, Default)]
 pub(super) struct Copies {
     /// By block, in order of launch, and warp.
-    warps: BTreeMap<(u64, u32), Pending>,
+    warps: BTreeMap<(u64, WarpId), Pending>,
     deferred: DeferredFindings,
 }
 
@@ -109,14 +110,16 @@ impl Copies {
 
     /// Lanes close a group. One without copies counts as well, before the first copy too.
     pub fn committed(&mut self, event: &OrderEvent<'_>, bulk: bool) {
-        let pending = self.warps.entry((event.by.number, event.place.warp)).or_insert_with(Pending::new);
+        let pending = self.warps.entry((event.by.number, WarpId::new(event.place.warp.number()))).or_insert_with(Pending::new);
         assert!(!event.lanes.is_empty(), "a group is closed by some lane");
         event.lanes.iter().for_each(|lane| pending.closed[usize::from(bulk)][lane] += 1);
     }
 
     /// Lanes have waited for groups; the arrivals whose copies are all waited for now.
     pub fn awaited(&mut self, event: &OrderEvent<'_>, CopyWait { bulk, open, pending: left, .. }: CopyWait) -> WaitedArrivals {
-        let Some(pending) = self.warps.get_mut(&(event.by.number, event.place.warp)) else { return WaitedArrivals::new() };
+        let Some(pending) = self.warps.get_mut(&(event.by.number, WarpId::new(event.place.warp.number()))) else {
+            return WaitedArrivals::new();
+        };
         let done = pending.closed[usize::from(bulk)].map(|closed| closed.saturating_sub(left));
         pending.end(event.lanes, |copy, lane| copy.bulk == bulk && (open || copy.group < done[lane]));
         if bulk { WaitedArrivals::new() } else { pending.mark_waited(event.lanes, |group, lane| open || group < done[lane]) }

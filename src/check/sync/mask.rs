@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::base::WarpId;
 use crate::check::finding::{Finding, Side, SideAction};
 use crate::check::lane_text::lanes_do;
 use crate::check::reachability::Reachability;
@@ -22,7 +23,7 @@ const LONG: u64 = 1 << 15;
 #[derive(Clone, Default)]
 pub(super) struct Masks {
     /// By block, in order of launch, and warp.
-    warps: BTreeMap<(u64, u32), Named>,
+    warps: BTreeMap<(u64, WarpId), Named>,
 }
 
 /// What lanes of a warp named last.
@@ -70,7 +71,7 @@ impl Masks {
             return false;
         }
         let mut found = !members.contains_all(mask_use.lanes) && to.report(outside(&mask_use));
-        let warp = self.warps.entry((event.by.number, event.place.warp)).or_default();
+        let warp = self.warps.entry((event.by.number, WarpId::new(event.place.warp.number()))).or_default();
         let same = |other: &MaskUse| (other.place.tick, other.place.pc) == (mask_use.place.tick, mask_use.place.pc);
         warp.together.retain(same);
         if let Some(other) = warp.together.iter().find(|other| other.conflicts(&mask_use)) {
@@ -86,7 +87,7 @@ impl Masks {
     /// The run was ended though threads could continue: reports lanes that have waited long for lanes of their warp that still run.
     pub fn spinning(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
         for ((number, warp), named) in &self.warps {
-            let Some(warp) = end.block(*number).and_then(|block| block.warps.get(*warp as usize)) else { continue };
+            let Some(warp) = end.block(*number).and_then(|block| block.warps.get(warp.number() as usize)) else { continue };
             for waiting in named.waiting.iter().filter(|waiting| end.tick.saturating_since(waiting.place.tick) >= LONG) {
                 let missing = waiting.members & warp.live & !waiting.lanes;
                 if let Some(group) = warp.groups.iter().find(|group| group.lanes.intersects(missing) && group.state == GroupState::Ready) {
@@ -144,7 +145,7 @@ pub(super) fn deadlock(block: &UnfinishedBlock, tick: Tick, to: &mut Reporter<'_
             // Each of the two waits for the other: it is reported once.
             let Some((_, other)) = other.filter(|(other, _)| *other > index) else { continue };
             let mask_use = |group: &UnfinishedGroup| MaskUse {
-                place: Place { pc: group.current_pc, tick, block: block.index, warp: number },
+                place: Place { pc: group.current_pc, tick, block: block.index, warp: WarpId::new(number) },
                 lanes: group.lanes,
                 members: group.state.members(),
             };

@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::copies::WaitedArrival;
+use crate::base::WarpId;
 use crate::check::deferred::DeferredFindings;
 use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
 use crate::check::lane_text::lanes_do;
@@ -80,7 +81,7 @@ impl Mbarriers {
 
     /// A warp arrives at a barrier of any kind, which lets others continue.
     pub fn arrives(&mut self, place: &Place) {
-        *self.arrivals.entry((place.block, place.warp)).or_default() += 1;
+        *self.arrivals.entry((place.block, place.warp.number())).or_default() += 1;
     }
 
     /// Something is done to a barrier object.
@@ -102,7 +103,7 @@ impl Mbarriers {
                 return self.objects.get_mut(&at).is_some_and(|object| object.contributed(event, what, to));
             }
             MbarrierChange::Asked { ended: true, .. } => {
-                let arrivals = self.arrivals.get(&(event.place.block, event.place.warp)).copied().unwrap_or(0);
+                let arrivals = self.arrivals.get(&(event.place.block, event.place.warp.number())).copied().unwrap_or(0);
                 return self.objects.get_mut(&at).is_some_and(|object| object.answered(event, arrivals, to));
             }
             MbarrierChange::Asked { ended: false, .. } | MbarrierChange::Ended(_) => {}
@@ -331,7 +332,7 @@ fn memory(block: [u32; 3], address: u32) -> MemoryRange {
 fn waiter(block: &UnfinishedBlock, address: u32, tick: Tick) -> Option<Side> {
     let mut groups = block.warps.iter().zip(0..).flat_map(|(warp, number)| warp.groups.iter().map(move |group| (number, group)));
     let (warp, group) = groups.find(|(_, group)| group.state == GroupState::AtMbarrier { address })?;
-    let place = Place { pc: group.pc, tick, block: block.index, warp };
+    let place = Place { pc: group.pc, tick, block: block.index, warp: WarpId::new(warp) };
     Some(Side::new(place, group.lanes, SideAction::Synchronize))
 }
 

@@ -125,7 +125,7 @@ impl Sync {
             }
             Order::Released { id, .. } => self.barriers.of(event.by).released(id, &mut self.reachability, to),
             Order::WarpSync { members } | Order::Exchange { members } => {
-                let live = self.barriers.of(event.by).live(event.place.warp);
+                let live = self.barriers.of(event.by).live(event.place.warp.number());
                 self.masks.uses_mask(event, members, matches!(event.order, Order::WarpSync { .. }), live, to)
             }
             Order::ClusterArrived { aligned, .. } => {
@@ -151,7 +151,7 @@ impl Sync {
     }
 
     fn exited(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let live = self.barriers.of(event.by).live(event.place.warp);
+        let live = self.barriers.of(event.by).live(event.place.warp.number());
         let found = self.masks.exited(event, live, &mut self.reachability, to);
         self.copies.exited(event, live);
         self.barriers.of(event.by).exited(event);

@@ -24,11 +24,11 @@ impl Wgmmas {
         let (block, warp) = (event.by.number, event.place.warp);
         match event.change {
             WgmmaChange::Fenced => {
-                self.touched.retain(|(of, by, _), _| (*of, *by) != (block, warp));
+                self.touched.retain(|(of, by, _), _| (*of, *by) != (block, warp.number()));
                 false
             }
             WgmmaChange::Touched { slot, by: None, .. } => {
-                self.touched.insert((block, warp, slot), event.place);
+                self.touched.insert((block, warp.number(), slot), event.place);
                 false
             }
             WgmmaChange::Issued { wgmma, fenced } => self.issued(event, wgmma, fenced, to),
@@ -46,7 +46,7 @@ impl Wgmmas {
         }
         let (block, warp) = (event.by.number, event.place.warp);
         let mut slots = wgmma.accumulators.iter().chain(&wgmma.fragments);
-        let Some(place) = slots.find_map(|slot| self.touched.get(&(block, warp, *slot))) else { return false };
+        let Some(place) = slots.find_map(|slot| self.touched.get(&(block, warp.number(), *slot))) else { return false };
         let why = "a register of the wgmma was touched after the last wgmma.fence of the warp".to_string();
         let first = Some(Side::new(*place, event.lanes, SideAction::Use));
         to.report(Finding { first, ..Finding::new(WGMMA_SEQUENCE, second, why, fix) })

@@ -153,7 +153,7 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
 
 /// The thread of a side that is looked at.
 fn focus(side: &Side) -> Focus {
-    Focus { block: side.place.block, warp: side.place.warp, lane: side.lanes.first() as u32, frame: 0 }
+    Focus { block: side.place.block, warp: side.place.warp.number(), lane: side.lanes.first() as u32, frame: 0 }
 }
 
 /// The name and the type of bytes.

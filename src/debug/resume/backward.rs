@@ -181,7 +181,7 @@ impl Session {
     /// Whether nothing that is stepped ran in a stretch, as far as its snapshots show.
     fn stood_still(&self, begin: Tick, end: Tick) -> bool {
         let Stepped { block: Some(block), warp: Some(warp), .. } = self.stepped() else { return false };
-        self.timeline.compare(begin, end, |earlier, later| earlier.is_warp_unchanged(later, block, warp)).unwrap_or(false)
+        self.timeline.compare(begin, end, |earlier, later| earlier.is_warp_unchanged(later, block, warp.number())).unwrap_or(false)
     }
 
     /// The instructions of what is stepped in a stretch.
@@ -327,7 +327,7 @@ impl Observer for Trace {
         if self.part.includes(&issue.place, issue.lanes) {
             let keeps = issue.lanes.contains(self.lane as usize % 32);
             let lane = if keeps { self.lane } else { issue.lanes.first() as u32 };
-            self.pasts.push(Past { time: tick, pc, depth: issue.depth, focus: Focus { block, warp, lane, frame: 0 } });
+            self.pasts.push(Past { time: tick, pc, depth: issue.depth, focus: Focus { block, warp: warp.number(), lane, frame: 0 } });
         }
         false
     }

@@ -1,11 +1,12 @@
 //! Flags: places that a warp reads again and again until another one writes them.
 
+use crate::base::WarpId;
 use crate::isa::{AtomicFn, Ordering, Space};
 use crate::machine::Tick;
 use crate::program::{Address, AtomicOp, Inst, MemoryOp, Op, Pc, Program};
 
 /// A warp of the grid: block index, and number in the block.
-pub type WarpPlace = ([u32; 3], u32);
+pub type WarpPlace = ([u32; 3], WarpId);
 
 /// Number of reads of one flag in a row, with no other flag in between, after which a warp counts as waiting for it.
 const READS_BEFORE_WAIT: u32 = 3;

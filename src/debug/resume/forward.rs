@@ -7,6 +7,7 @@ use super::line::{Line, lines_from};
 use super::scheduler_lock::SchedulerLock;
 use super::watcher::{StepDone, StepWatch, Stepped, Watcher};
 use super::{NextQuestion, ResumeError, StopInfo};
+use crate::base::WarpId;
 use crate::debug::breakpoints::{Breakpoint, Event};
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::{DivergentStep, Goal, Need, Others, Reason, StepUnit};
@@ -148,7 +149,7 @@ impl Session {
             StepUnit::Block => (Some(self.focus.block), None),
             StepUnit::Grid => (None, None),
         };
-        Stepped { block, warp, lanes: self.stepped_lanes() }
+        Stepped { block, warp: warp.map(WarpId::new), lanes: self.stepped_lanes() }
     }
 
     /// The lanes one of which must be among those that run for a step to count.
@@ -162,7 +163,7 @@ impl Session {
     fn run_to_event(&mut self, event: Event, interrupt: &mut dyn InterruptCheck) -> Result<StopInfo, ResumeError> {
         self.origin()?;
         let wanted = event.instructions(self.program());
-        let part = Stepped { block: Some(self.focus.block), warp: Some(self.focus.warp), lanes: self.stepped_lanes() };
+        let part = Stepped { block: Some(self.focus.block), warp: Some(WarpId::new(self.focus.warp)), lanes: self.stepped_lanes() };
         let done = match wanted {
             Some(pcs) => {
                 StepDone::Before(Box::new(move |issue: &Issue| !issue.active.is_empty() && pcs.binary_search(&issue.place.pc).is_ok()))

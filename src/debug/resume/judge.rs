@@ -85,22 +85,22 @@ impl Session {
                             ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. } | ControlOp::Call { .. } | ControlOp::Return { .. }
                         ))
                     ) {
-                        let threads = Threads { block: issue.place.block, warp: issue.place.warp, lanes: issue.lanes };
+                        let threads = Threads { block: issue.place.block, warp: issue.place.warp.number(), lanes: issue.lanes };
                         self.judge_event(Event::Divergence, threads, counting, causes);
                     }
                 }
                 Hit::Mbarrier(event) => {
                     let (act, described) = self.describe_mbarrier(&event);
-                    let threads = Threads { block: event.place.block, warp: event.place.warp, lanes: event.lanes };
+                    let threads = Threads { block: event.place.block, warp: event.place.warp.number(), lanes: event.lanes };
                     self.judge_occurrence(Occurrence::Mbarrier(event.address, act), &described, threads, counting, causes);
                 }
                 Hit::Copy(copy) => {
                     let (act, described) = self.describe_copy(&copy);
-                    let threads = Threads { block: copy.issued.block, warp: copy.issued.warp, lanes: copy.lanes };
+                    let threads = Threads { block: copy.issued.block, warp: copy.issued.warp.number(), lanes: copy.lanes };
                     self.judge_occurrence(Occurrence::Async(act), &described, threads, counting, causes);
                 }
                 Hit::Merged(place, lanes) => {
-                    let threads = Threads { block: place.block, warp: place.warp, lanes };
+                    let threads = Threads { block: place.block, warp: place.warp.number(), lanes };
                     self.judge_event(Event::Reconvergence, threads, counting, causes);
                 }
             }
@@ -140,7 +140,7 @@ impl Session {
             if event.is_none() && watcher.passes(number, &issue.place) {
                 continue;
             }
-            let threads = Threads { block: issue.place.block, warp: issue.place.warp, lanes };
+            let threads = Threads { block: issue.place.block, warp: issue.place.warp.number(), lanes };
             let hit = |number, temporary| match event {
                 Some(event) => threads.caught(Some(number), event, None),
                 None => Reason::Breakpoint { number, temporary }.into(),
@@ -153,7 +153,7 @@ impl Session {
     fn barrier_at(&self, issue: &Issue) -> Option<u32> {
         let Some(Op::Sync(SyncOp::Barrier { id, .. })) = self.op_at(issue) else { return None };
         let SrcKind::Reg(slot) = id.kind() else { return barrier_number(self.program(), *id) };
-        let warp = self.machine().block(issue.place.block)?.warps.get(issue.place.warp as usize)?;
+        let warp = self.machine().block(issue.place.block)?.warps.get(issue.place.warp.number() as usize)?;
         warp.registers.b32.get(slot.in_frame(issue.frame.b32).index()).map(|register| register[issue.active.first()])
     }
 
@@ -209,7 +209,7 @@ impl Session {
         let WatchedTouch { place, kind, copy, .. } = touching;
         let won = winners(self.machine(), &touching).filter(|_| watched.is_memory());
         let (lanes, tried) = (won.unwrap_or(touching.lanes), won.map(|_| touching.lanes));
-        let by = Focus { block: place.block, warp: place.warp, lane: lanes.first() as u32, frame: 0 };
+        let by = Focus { block: place.block, warp: place.warp.number(), lane: lanes.first() as u32, frame: 0 };
         let (old, new) = watched.lane_part(lanes.first(), old, new);
         let address = match &watched.target {
             Target::Memory(target) => touching.address.map(|touched| (target.address, touched)),
@@ -303,10 +303,12 @@ impl Session {
         let (block, warp) = (issue.place.block, issue.place.warp);
         let follows = match (self.settings.step_unit, self.settings.divergent_step) {
             (StepUnit::Lane, _) | (StepUnit::Warp, DivergentStep::Wait) => return,
-            (StepUnit::Warp, DivergentStep::Follow) | (StepUnit::Block | StepUnit::Grid, _) => self.machine().next_lanes(block, warp),
+            (StepUnit::Warp, DivergentStep::Follow) | (StepUnit::Block | StepUnit::Grid, _) => {
+                self.machine().next_lanes(block, warp.number())
+            }
         };
         if let Some(lanes) = follows {
-            self.focus = self.focus.among(block, warp, lanes);
+            self.focus = self.focus.among(block, warp.number(), lanes);
         }
     }
 }

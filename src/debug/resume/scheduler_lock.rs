@@ -8,6 +8,7 @@
 use super::flags::{WarpPlace, flag_address};
 use super::watched::Watched;
 use super::watcher::Watcher;
+use crate::base::WarpId;
 use crate::debug::breakpoints::WatchMode;
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
@@ -31,12 +32,12 @@ impl Session {
     pub(super) fn lock_scheduler(&mut self, scheduler_lock: &mut SchedulerLock, watcher: &mut Watcher) {
         let Some((block, warp)) = scheduler_lock.own else { return };
         watcher.places.retain(|place| place.number.is_some());
-        let ready = self.machine().block(block).and_then(|block| block.warps.get(warp as usize)).map(|warp| warp.can_run());
+        let ready = self.machine().block(block).and_then(|block| block.warps.get(warp.number() as usize)).map(|warp| warp.can_run());
         watcher.held_for = scheduler_lock.own.filter(|_| ready == Some(true));
         watcher.waits_for = scheduler_lock.own.filter(|_| ready == Some(false));
         if ready == Some(true) {
             self.give_turn((block, warp), watcher);
-        } else if let Some(barrier) = self.barrier_of(block, warp) {
+        } else if let Some(barrier) = self.barrier_of(block, warp.number()) {
             scheduler_lock.need = Need::Barrier(barrier);
         }
     }
@@ -55,7 +56,7 @@ impl Session {
     }
 
     fn give_turn(&mut self, (block, warp): WarpPlace, watcher: &mut Watcher) {
-        if self.timeline.input(Input::Turn { block, warp }) {
+        if self.timeline.input(Input::Turn { block, warp: warp.number() }) {
             // Another instruction than the one that was noted comes next.
             watcher.passed = Tick::MAX;
         }
@@ -65,7 +66,7 @@ impl Session {
     fn next_other(&self, own: Option<WarpPlace>) -> Option<WarpPlace> {
         let warps = self.machine().resident_blocks().flat_map(|block| {
             let ready = block.warps.iter().zip(0..).filter(|(warp, _)| warp.can_run());
-            ready.map(|(_, number)| (block.index, number))
+            ready.map(|(_, number)| (block.index, WarpId::new(number)))
         });
         let others: Vec<WarpPlace> = warps.filter(|warp| Some(*warp) != own).collect();
         let last = others.iter().position(|other| Some(*other) == self.gave_way_to);
@@ -83,14 +84,14 @@ impl Session {
         };
         let generic = base.wrapping_add(i64::from(address.offset) as u64);
         let (space, window) = if space == Space::Generic { map::map(self.program().address_bits).window_of(generic) } else { (space, 0) };
-        let owner = Focus { block, warp, lane: lane as u32, frame: 0 };
+        let owner = Focus { block, warp: warp.number(), lane: lane as u32, frame: 0 };
         let (address, bytes) = (generic.wrapping_sub(window), u64::from(bytes));
         Some(MemoryTarget { name: String::new(), space, owner, address, bytes, ty: ScalarType::B8 })
     }
 
     fn address_part(&self, issue: &Issue, source: Src, wide: bool) -> Option<u64> {
         let program = self.program();
-        let registers = &self.machine().block(issue.place.block)?.warps.get(issue.place.warp as usize)?.registers;
+        let registers = &self.machine().block(issue.place.block)?.warps.get(issue.place.warp.number() as usize)?.registers;
         let lane = issue.active.first();
         match (source.kind(), wide) {
             (SrcKind::Reg(slot), true) => Some(registers.b64.get(slot.in_frame(issue.frame.b64).index())?[lane]),

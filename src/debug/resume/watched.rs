@@ -84,7 +84,7 @@ impl Watched {
         }
         let own = match same_space(target.space) {
             Space::Shared if target.owner.block != event.place.block => LaneMask::NONE,
-            Space::Local if (target.owner.block, target.owner.warp) != (event.place.block, event.place.warp) => LaneMask::NONE,
+            Space::Local if (target.owner.block, target.owner.warp) != (event.place.block, event.place.warp.number()) => LaneMask::NONE,
             Space::Local => event.lanes & target.owner.lane_mask(),
             _ => event.lanes,
         };
@@ -134,7 +134,7 @@ impl Watched {
     /// The lanes of a register that an instruction wrote, if every write counts.
     pub fn written_by(&self, issue: &Issue) -> LaneMask {
         let (Some(program), Target::Register(target)) = (&self.every_write, &self.target) else { return LaneMask::NONE };
-        if (target.block, target.warp, target.depth) != (issue.place.block, issue.place.warp, issue.depth) {
+        if (target.block, target.warp, target.depth) != (issue.place.block, issue.place.warp.number(), issue.depth) {
             return LaneMask::NONE;
         }
         let base = match target.bank {

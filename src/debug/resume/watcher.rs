@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::flags::{Spin, WarpPlace};
 use super::watched::Watched;
+use crate::base::WarpId;
 use crate::machine::{
     AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, LaneMask, MbarrierEvent, Observer, Place,
     Tick, Warp, WgmmaChange, WgmmaEvent,
@@ -70,7 +71,7 @@ pub struct Stepped {
     /// The block whose instructions count; any if none.
     pub block: Option<[u32; 3]>,
     /// The warp whose instructions count; any if none.
-    pub warp: Option<u32>,
+    pub warp: Option<WarpId>,
     /// A group counts that holds one of these lanes.
     pub lanes: LaneMask,
 }
@@ -184,7 +185,9 @@ impl Watcher {
     /// Whether a warp that is not stepped passes breakpoint `number`: it comes to the line that the step leaves, where the stepped one
     /// was reported already.
     pub fn passes(&self, number: u32, place: &Place) -> bool {
-        let other = |step: &StepWatch| step.part.warp.is_some_and(|warp| (step.part.block, warp) != (Some(place.block), place.warp));
+        let other = |step: &StepWatch| {
+            step.part.warp.is_some_and(|warp| (step.part.block, warp) != (Some(place.block), WarpId::new(place.warp.number())))
+        };
         self.leaves.contains(&number) && self.step.as_ref().is_some_and(other)
     }
 
@@ -218,7 +221,7 @@ impl Watcher {
         let code = self.code.get(place.pc.index()).is_some_and(|flag| *flag).then_some(Hit::Code(*issue));
         let step = self.counts(place, issue.lanes);
         let done = step.is_some_and(|step| matches!(&step.done, StepDone::Before(test) if test(issue)));
-        let foreign = self.held_for.is_some_and(|own| own != (place.block, place.warp));
+        let foreign = self.held_for.is_some_and(|own| own != (place.block, WarpId::new(place.warp.number())));
         code.into_iter().chain(done.then_some(Hit::Step(*issue))).chain(foreign.then_some(Hit::OtherWarp))
     }
 }
@@ -302,7 +305,7 @@ impl Watcher {
 
     fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
         self.groups_before = warp.groups.len();
-        self.places.iter_mut().for_each(|place| place.appear(issue.place.block, issue.place.warp, warp));
+        self.places.iter_mut().for_each(|place| place.appear(issue.place.block, issue.place.warp.number(), warp));
         let mut hits: SmallVec<[Hit; 3]> = SmallVec::new();
         if self.spins(issue) {
             hits.push(Hit::Spinning(*issue));
@@ -328,7 +331,7 @@ impl Watcher {
             self.hits.push(Hit::Split(*issue));
         }
         for (index, watched) in self.places.iter().enumerate() {
-            let lanes = watched.changed_in(issue.place.block, issue.place.warp, warp) | watched.written_by(issue);
+            let lanes = watched.changed_in(issue.place.block, issue.place.warp.number(), warp) | watched.written_by(issue);
             if !lanes.is_empty() {
                 self.hits.push(Hit::Touched(
                     index,
@@ -354,9 +357,9 @@ impl Watcher {
                 self.hits.push(Hit::Touched(index, WatchedTouch { place, lanes, kind: AccessKind::Write, copy: None, address: None }));
             }
         }
-        let woken = self
-            .waits_for
-            .is_some_and(|(index, warp)| index == block.index && block.warps.get(warp as usize).is_some_and(|warp| warp.can_run()));
+        let woken = self.waits_for.is_some_and(|(index, warp)| {
+            index == block.index && block.warps.get(warp.number() as usize).is_some_and(|warp| warp.can_run())
+        });
         woken || !self.hits.is_empty()
     }
 }

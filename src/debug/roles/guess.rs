@@ -109,11 +109,11 @@ impl Observer for RoleRecorder<'_> {
                     active if active == issue.lanes => Way::Taken,
                     _ => Way::Both,
                 };
-                self.branches.entry(pc).or_default().entry(warp).or_insert(way);
+                self.branches.entry(pc).or_default().entry(warp.number()).or_insert(way);
             }
-            Op::Async(AsyncOp::Copy { .. }) if !issue.active.is_empty() => self.counts.entry(warp).or_default().copies += 1,
+            Op::Async(AsyncOp::Copy { .. }) if !issue.active.is_empty() => self.counts.entry(warp.number()).or_default().copies += 1,
             Op::Mbarrier(MbarrierOp::Wait { .. }) if !issue.active.is_empty() => {
-                let counts = self.counts.entry(warp).or_default();
+                let counts = self.counts.entry(warp.number()).or_default();
                 counts.waits += 1;
                 counts.asked_at.insert(pc);
             }

@@ -104,7 +104,7 @@ impl Watch<'_> {
     fn written(&mut self, address: u64, bytes: u64, place: &Place, lane: usize) {
         let end = address.saturating_add(bytes);
         for (_, last) in self.ranges.iter().zip(&mut self.last).filter(|(range, _)| address < range.0 + range.1 && range.0 < end) {
-            let last_write = LastWrite { pc: place.pc, time: place.tick, block: place.block, warp: place.warp, lane: lane as u32 };
+            let last_write = LastWrite { pc: place.pc, time: place.tick, block: place.block, warp: place.warp.number(), lane: lane as u32 };
             *last = Some((self.launch, last_write));
         }
     }

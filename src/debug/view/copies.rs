@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::mbarriers::name_at;
 use super::{Actor, wgmmas};
+use crate::base::WarpId;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::names::place as names;
 use crate::debug::roles::NamedWarps;
@@ -177,7 +178,7 @@ fn issued_by<'a>(scene: &Scene<'a>, filter: &ThreadFilter) -> Vec<&'a AsyncCopy>
     let is_whole = filter.warp.is_none() && filter.lanes.is_none();
     let reaches = |copy: &AsyncCopy| copy.work.owners().any(|owner| matches!(owner, MemoryOwner::Block { index, .. } if index == block));
     let wanted = |copy: &&AsyncCopy| match copy.issued.block == block {
-        true => filter.lanes_of(block, copy.issued.warp).intersects(copy.lanes),
+        true => filter.lanes_of(block, copy.issued.warp.number()).intersects(copy.lanes),
         false => is_whole && reaches(copy),
     };
     let mut own: Vec<&AsyncCopy> = scene.machine.in_flight().copies().map(|copy| &**copy).filter(wanted).collect();
@@ -196,7 +197,7 @@ fn row(scene: &Scene<'_>, copy: &AsyncCopy) -> FlightRow {
         end: ends(scene, copy),
         issued: issued.tick,
         by: Actor::new(scene, issued, lanes),
-        focused: issued.block == scene.focus.block && issued.warp == scene.focus.warp && scene.is_focused(lanes),
+        focused: issued.block == scene.focus.block && issued.warp == WarpId::new(scene.focus.warp) && scene.is_focused(lanes),
     }
 }
 
@@ -271,7 +272,7 @@ fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> FlightEnd {
 
 /// The arrival in flight that waits for a `cp.async`: its number, and the mbarrier that it arrives at.
 fn arrival_after(scene: &Scene<'_>, copy: &AsyncCopy) -> Option<(u64, String)> {
-    let mut later = scene.machine.in_flight().copies_of(copy.by.number, copy.issued.warp).filter(|other| other.id > copy.id);
+    let mut later = scene.machine.in_flight().copies_of(copy.by.number, copy.issued.warp.number()).filter(|other| other.id > copy.id);
     let arrival = later.find(|other| matches!(other.work, CopyKind::Arrival) && other.lanes.intersects(copy.lanes))?;
     match (&copy.work, arrival.ends) {
         (CopyKind::Lanes(_), CopyCompletion::Mbarrier { owner, address, .. }) => Some((arrival.id, name_at(scene, owner, address))),
@@ -281,7 +282,7 @@ fn arrival_after(scene: &Scene<'_>, copy: &AsyncCopy) -> Option<(u64, String)> {
 
 fn warp_of<'a>(scene: &Scene<'a>, copy: &AsyncCopy) -> Option<&'a Warp> {
     let block = scene.machine.block(copy.issued.block).filter(|block| block.number == copy.by.number)?;
-    block.warps.get(copy.issued.warp as usize).map(|warp| &**warp)
+    block.warps.get(copy.issued.warp.number() as usize).map(|warp| &**warp)
 }
 
 /// What a group is of.

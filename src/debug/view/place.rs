@@ -48,6 +48,6 @@ impl Actor {
     /// The lanes that executed the instruction at `place`.
     pub(super) fn new(scene: &Scene<'_>, place: Place, lanes: LaneMask) -> Self {
         let at = CodePlace::new(scene.program(), place.pc);
-        Self { block: place.block, warp: scene.roles.named(&[place.warp]), lanes, at }
+        Self { block: place.block, warp: scene.roles.named(&[place.warp.number()]), lanes, at }
     }
 }

@@ -4,6 +4,7 @@ use triomphe::Arc;
 
 use super::copies::{AsyncGroup, FlightBytes, FlightEnd, FlightKind, FlightRow, GroupKind, PlaceRange};
 use super::{Actor, place};
+use crate::base::WarpId;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::names::place as names;
 use crate::debug::names::scope::register_of_slot;
@@ -16,7 +17,7 @@ use crate::program::{Bank, Op, Slot, WarpgroupOp};
 /// Those in flight that warps which pass `filter` issued, by number.
 pub fn issued_by<'a>(scene: &Scene<'a>, filter: &ThreadFilter) -> Vec<&'a Wgmma> {
     let block = filter.block.unwrap_or(scene.focus.block);
-    let wanted = |wgmma: &&Wgmma| wgmma.issued.block == block && !filter.lanes_of(block, wgmma.issued.warp).is_empty();
+    let wanted = |wgmma: &&Wgmma| wgmma.issued.block == block && !filter.lanes_of(block, wgmma.issued.warp.number()).is_empty();
     let mut own: Vec<&Wgmma> = scene.machine.wgmmas().map(|(_, wgmma)| wgmma).filter(wanted).collect();
     own.sort_by_key(|wgmma| wgmma.id);
     own
@@ -27,7 +28,7 @@ pub fn row(scene: &Scene<'_>, wgmma: &Wgmma) -> FlightRow {
     let bytes: u64 = wgmma.reads().map(|(start, end)| u64::from(end - start)).sum();
     let start = |address: u32| PlaceRange { first: names::place(scene, Space::Shared, u64::from(address)), last: None };
     let a = wgmma.a.map_or_else(|| registers(scene, wgmma, &wgmma.fragments), |a| Some(start(a.descriptor.start)));
-    let warp = scene.machine.block(wgmma.issued.block).and_then(|block| block.warps.get(wgmma.issued.warp as usize));
+    let warp = scene.machine.block(wgmma.issued.block).and_then(|block| block.warps.get(wgmma.issued.warp.number() as usize));
     let open = warp.is_some_and(|warp| warp.wgmmas.committed() == wgmma.group);
     FlightRow {
         id: wgmma.id,
@@ -38,7 +39,7 @@ pub fn row(scene: &Scene<'_>, wgmma: &Wgmma) -> FlightRow {
         end: FlightEnd::Group { kind: GroupKind::Wgmma, number: wgmma.group, open },
         issued: wgmma.issued.tick,
         by: Actor::new(scene, wgmma.issued, LaneMask::ALL),
-        focused: wgmma.issued.block == scene.focus.block && wgmma.issued.warp == scene.focus.warp,
+        focused: wgmma.issued.block == scene.focus.block && wgmma.issued.warp == WarpId::new(scene.focus.warp),
     }
 }
 

@@ -308,7 +308,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             }
             CopyCompletion::Group { .. } | CopyCompletion::Mbarrier { .. } => LaneMask::NONE,
         };
-        let copies = self.in_flight.copies_of(self.number, self.place.warp);
+        let copies = self.in_flight.copies_of(self.number, self.place.warp.number());
         let copies: SmallVec<[_; 8]> = copies.map(|copy| (copy.clone(), awaited(copy))).filter(|(_, lanes)| !lanes.is_empty()).collect();
         if !copies.is_empty() && self.completion.when_awaited() == WhenAwaited::WaitsForUser {
             return Ok(self.wait_here(GroupState::AtCopies, group, active));

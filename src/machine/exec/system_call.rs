@@ -71,7 +71,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let [x, y, z] = self.place.block;
-        let [tx, ty, tz] = thread_index(self.prepared.config.block, self.place.warp, lane as u32);
+        let [tx, ty, tz] = thread_index(self.prepared.config.block, self.place.warp.number(), lane as u32);
         let message = format!(
             "{}:{line}: {}: block: [{x},{y},{z}], thread: [{tx},{ty},{tz}] Assertion `{}` failed.",
             text(&file),

@@ -65,7 +65,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// What `op` is in this warp, once it is known that it can be executed. It has no number yet.
     fn checked_wgmma(&mut self, id: WgmmaId, op: &WgmmaOp, group: &Group) -> Result<Wgmma, Box<Trap>> {
-        let warp = self.place.warp;
+        let warp = self.place.warp.number();
         let a = match op.a {
             WgmmaA::Shared(descriptor, major) => Some((self.descriptor("A", descriptor, group)?, major)),
             WgmmaA::Registers(_) => None,
@@ -147,7 +147,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Checks that the other warps of the warpgroup execute the same.
     fn take_step(&mut self, turn: WarpgroupStep) -> Result<(), Box<Trap>> {
-        let warp = self.place.warp;
+        let warp = self.place.warp.number();
         let warps = self.prepared.config.block.iter().product::<u32>() / 32;
         let first = warp - warp % WARPS;
         if warps < first + WARPS {
@@ -189,7 +189,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if self.warp.wgmmas.is_empty() {
             return Ok(());
         }
-        let mut own = self.in_flight.wgmmas_of(self.number, self.place.warp);
+        let mut own = self.in_flight.wgmmas_of(self.number, self.place.warp.number());
         let Some(wgmma) = own.find(|wgmma| wgmma.frame == group.frame) else { return Ok(()) };
         let place = self.program.place(wgmma.issued.pc);
         let message = format!("a function returns while its wgmma at {place} is in flight: what its registers become is not modelled");

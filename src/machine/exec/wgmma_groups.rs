@@ -62,7 +62,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             self.neighbours.committed() >= done || self.warp.wgmmas.unwaited().next().is_none_or(|first| first.group >= done),
             "a wait ends early"
         );
-        assert!(!self.awaits(self.place.warp, done), "a multiplication is waited for that has not ended");
+        assert!(!self.awaits(self.place.warp.number(), done), "a multiplication is waited for that has not ended");
         self.warp.wgmmas.waited(done, &mut self.warp.registers);
         self.report_wgmma(WgmmaChange::Waited { done });
         Flow::Next
@@ -75,12 +75,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Whether a warp of the warpgroup has something of a group below `done` in flight.
     fn warpgroup_awaits(&self, done: u32) -> bool {
-        self.awaits(self.place.warp, done) || self.neighbours.warpgroup().any(|warp| self.awaits(warp, done))
+        self.awaits(self.place.warp.number(), done) || self.neighbours.warpgroup().any(|warp| self.awaits(warp, done))
     }
 
     /// Ends what the warps of the warpgroup have in flight of groups below `done`.
     fn end_groups(&mut self, done: u32) {
-        while self.awaits(self.place.warp, done) {
+        while self.awaits(self.place.warp.number(), done) {
             self.end_next_wgmma();
         }
         for number in self.neighbours.warpgroup() {
@@ -109,7 +109,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn end_next_wgmma(&mut self) {
         let sources =
             Sources { program: self.program, prepared: self.prepared, constants: self.constants_of_rank, shared: &self.shared.pages };
-        let own = (self.number, self.place.warp);
+        let own = (self.number, self.place.warp.number());
         if let Some(wgmma) = wgmma::end_next(self.in_flight, own, self.warp, &sources, WaitOf::Own) {
             self.effects += 1;
             self.report_wgmma(WgmmaChange::Ended(&wgmma));
@@ -118,12 +118,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// All lanes of the warp exit: what it has in flight is lost.
     pub(super) fn abandon_wgmmas(&mut self) -> Result<(), Box<Trap>> {
-        self.warpgroups.exit(self.place.warp).map_err(|(other, turn)| {
+        self.warpgroups.exit(self.place.warp.number()).map_err(|(other, turn)| {
             let place = self.program.place(turn.pc);
             let message = format!("this warp exits without the wgmma at {place}, which warp {other} of its warpgroup has executed");
             self.trap(TrapKind::WgmmaSequence, self.warp.live, &message)
         })?;
-        let in_flight: Vec<_> = self.in_flight.wgmmas_of(self.number, self.place.warp).cloned().collect();
+        let in_flight: Vec<_> = self.in_flight.wgmmas_of(self.number, self.place.warp.number()).cloned().collect();
         in_flight.iter().for_each(|wgmma| self.in_flight.remove_wgmma(wgmma));
         for wgmma in self.warp.wgmmas.abandon() {
             self.report_wgmma(WgmmaChange::Abandoned(&wgmma));

@@ -243,8 +243,12 @@ impl Machine {
     fn end_copy(&mut self, copy: &AsyncCopy, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
         if let CopyKind::Arrival = copy.work {
-            let before: Vec<_> =
-                self.in_flight.copies_of(copy.by.number, copy.issued.warp).filter(|other| other.is_awaited_by(copy)).cloned().collect();
+            let before: Vec<_> = self
+                .in_flight
+                .copies_of(copy.by.number, copy.issued.warp.number())
+                .filter(|other| other.is_awaited_by(copy))
+                .cloned()
+                .collect();
             for other in before {
                 paused |= self.end_copy_now(&other, observer)?;
             }

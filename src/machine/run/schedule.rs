@@ -5,6 +5,7 @@
 //! memory stays in the cache. Blocks start in order, when the scheduler first reaches their slot. All of this is a function of the
 //! machine's state: results do not depend on the budget sizes.
 
+use crate::base::WarpId;
 use crate::machine::state::cursor::Cursor;
 use triomphe::Arc;
 
@@ -127,7 +128,7 @@ impl Machine {
             coverage: self.coverage.as_mut().map(Arc::make_mut),
             waiting: LaneMask::NONE,
             clock_jump: self.clock_jump,
-            place: Place { pc: Pc(0), tick: self.tick, block: block.index, warp: warp as u32 },
+            place: Place { pc: Pc(0), tick: self.tick, block: block.index, warp: WarpId::new(warp as u32) },
             left: allowance,
             threads: 0,
             paused: false,
@@ -247,7 +248,7 @@ impl Machine {
             return paused;
         }
         let block = Arc::make_mut(block);
-        let place = Place { pc: Pc(0), tick: self.tick, block: block.index, warp: number as u32 };
+        let place = Place { pc: Pc(0), tick: self.tick, block: block.index, warp: WarpId::new(number as u32) };
         Arc::make_mut(&mut block.warps[number]).next_group_reconverged(&self.prepared.rank, |group| {
             paused |= observer.report(EventKind::Merged, || Event::Merged(Place { pc: group.pc, ..place }, group.mask));
         });

@@ -1,6 +1,6 @@
 //! Where and when: the tick, the instruction, the block and the warp.
 
-pub use crate::base::Tick;
+pub use crate::base::{Tick, WarpId};
 use crate::program::Pc;
 
 /// Where in the grid something happened.
@@ -13,7 +13,7 @@ pub struct Place {
     /// Block index.
     pub block: [u32; 3],
     /// Warp of the block.
-    pub warp: u32,
+    pub warp: WarpId,
 }
 
 /// A block on the machine.

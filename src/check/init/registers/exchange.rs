@@ -24,7 +24,7 @@ impl Registers {
         }
         assert!(exchange.among.contains_all(exchange.lanes), "lanes that exchange take part");
         let Some(warp) = self.warps.get_mut(&key) else { return };
-        let threads = LaneMask::lowest(self.threads.saturating_sub(place.warp.saturating_mul(LANES as u32)));
+        let threads = LaneMask::lowest(self.threads.saturating_sub(place.warp.number() * LANES as u32));
         for register in writes(inst, program) {
             let mut origins = Origins::default();
             for lane in exchange.lanes.iter() {

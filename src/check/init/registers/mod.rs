@@ -30,13 +30,14 @@ use kinds::{is_exchange, passes_on};
 use origin::{OriginTable, Origins};
 use watched::{Watch, Watched};
 
+use crate::base::WarpId;
 use crate::check::reporter::Reporter;
 use crate::machine::{Issue, LaneMask, LaunchStart, Place, Tick, Warp};
 use crate::program::operands::{RegisterOperand, Use, registers_of, writes};
 use crate::program::{CallId, CallTarget, ControlOp, FuncId, Inst, Op, Program};
 
 /// A block and a warp of it.
-type WarpKey = ([u32; 3], u32);
+type WarpKey = ([u32; 3], WarpId);
 
 /// Which registers are undefined.
 #[derive(Clone)]
@@ -70,7 +71,7 @@ impl Registers {
 
     /// Lanes exit: their registers are of no interest any more.
     pub fn exited(&mut self, place: &Place, lanes: LaneMask) {
-        if let Entry::Occupied(mut warp) = self.warps.entry((place.block, place.warp)) {
+        if let Entry::Occupied(mut warp) = self.warps.entry((place.block, WarpId::new(place.warp.number()))) {
             assert!(warp.get().live.contains_all(lanes), "a lane exits once");
             warp.get_mut().live &= !lanes;
             if warp.get().live.is_empty() {
@@ -93,7 +94,7 @@ impl Registers {
         let program = to.program;
         let inst = &program.code[issue.place.pc.index()];
         let watch = Arc::clone(&self.watch);
-        let frames = match self.warps.entry((issue.place.block, issue.place.warp)) {
+        let frames = match self.warps.entry((issue.place.block, WarpId::new(issue.place.warp.number()))) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(_) if !watch.has_unwritten => return false,
             Entry::Vacant(free) => free.insert(WarpFrames::new(warp.live)),

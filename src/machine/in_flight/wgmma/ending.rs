@@ -28,7 +28,7 @@ impl Machine {
         let slot = self.blocks.iter().position(|slot| slot.as_ref().is_some_and(|resident| resident.number == block))?;
         let rank = slot - self.cluster_slots(slot).start;
         let block = Arc::make_mut(self.blocks.get_mut(slot)?.as_mut()?);
-        let warp = Arc::make_mut(block.warps.get_mut(number as usize)?);
+        let warp = Arc::make_mut(block.warps.get_mut(number.number() as usize)?);
         let sources = Sources {
             program: &self.device.program,
             prepared: &self.prepared,
@@ -37,7 +37,7 @@ impl Machine {
         };
         let by = BlockId { number: block.number, slot: slot as u32 };
         let mut paused = false;
-        while let Some(ended) = end_next(&mut self.in_flight, (block.number, number), warp, &sources, WaitOf::Own) {
+        while let Some(ended) = end_next(&mut self.in_flight, (block.number, number.number()), warp, &sources, WaitOf::Own) {
             self.effects = self.effects.wrapping_add(1);
             let event = WgmmaEvent { place: ended.issued, by, lanes: warp.live, change: WgmmaChange::Ended(&ended), tick };
             paused |= observer.report(EventKind::Wgmma, || Event::Wgmma(event));

@@ -4,6 +4,7 @@ mod mbarrier;
 
 use triomphe::Arc;
 
+use crate::base::WarpId;
 use crate::machine::exec::wgmma_groups::wanted_groups;
 use crate::machine::state::barrier::Barrier;
 use crate::machine::state::block::Block;
@@ -27,7 +28,7 @@ pub(in crate::machine) fn explain(machine: &Machine) -> Deadlock {
 fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item = Waiter> + 'a {
     block.warps.iter().enumerate().flat_map(move |(number, warp)| {
         warp.groups.iter().map(move |group| {
-            let place = Place { pc: group.current_pc(), tick: machine.tick(), block: block.index, warp: number as u32 };
+            let place = Place { pc: group.current_pc(), tick: machine.tick(), block: block.index, warp: WarpId::new(number as u32) };
             Waiter { place, lanes: group.mask, reason: reason(machine, block, warp, group) }
         })
     })

@@ -29,8 +29,8 @@ enum Operation {
 impl Operation {
     fn key(&self) -> Key {
         match self {
-            Operation::Copy(copy) => (copy.by.number, copy.issued.warp, copy.id),
-            Operation::Wgmma(wgmma) => (wgmma.by.number, wgmma.issued.warp, wgmma.id),
+            Operation::Copy(copy) => (copy.by.number, copy.issued.warp.number(), copy.id),
+            Operation::Wgmma(wgmma) => (wgmma.by.number, wgmma.issued.warp.number(), wgmma.id),
         }
     }
 

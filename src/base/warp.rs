@@ -1,0 +1,61 @@
+//! The warps of a block, by number.
+
+use super::Id;
+
+/// A warp of a block, by its number there. A block has 32 warps at most.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct WarpId(u8);
+
+impl WarpId {
+    /// Warps of a block at most.
+    pub const COUNT: u32 = 32;
+
+    /// The warp of this number.
+    ///
+    /// # Panics
+    /// If no block has that many warps.
+    #[inline(always)]
+    pub const fn new(number: u32) -> Self {
+        assert!(number < Self::COUNT, "a block has 32 warps at most");
+        Self(number as u8)
+    }
+
+    /// Its number.
+    #[inline(always)]
+    pub const fn number(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+impl Id for WarpId {
+    #[inline(always)]
+    fn position(self) -> usize {
+        usize::from(self.0)
+    }
+
+    #[inline(always)]
+    fn at(position: usize) -> Self {
+        assert!(position < Self::COUNT as usize, "a block has 32 warps at most");
+        Self(position as u8)
+    }
+}
+
+impl std::fmt::Debug for WarpId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "warp{}", self.0)
+    }
+}
+
+impl std::fmt::Display for WarpId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl std::hash::Hash for WarpId {
+    /// The number has the width that it has in states that were recorded: digests stay comparable.
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.number().hash(state);
+    }
+}
