@@ -345,7 +345,7 @@ mod tests {
     use super::*;
     use crate::program::Pc;
 
-    const PLACE: Place = Place { pc: Pc(0), tick: Tick::START, block: [0; 3], warp: WarpId::new(0) };
+    const PLACE: Place = Place { pc: Pc(0), tick: Tick::START, block: [0; 3], warp: crate::base::WarpId::new(0) };
 
     fn by(what: Contribution) -> Arrival {
         Arrival { what, place: PLACE, lanes: LaneMask::of(0), copy: None, tick: Tick(7) }
