@@ -26,7 +26,7 @@ use crate::base::{SourceFile, Sources};
 use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement, TypeKind};
 use crate::program::{self, FuncId, Function, Pc, Program};
 use flow::Flow;
-use shape::Traits;
+use shape::KernelFeatures;
 use uses::Uses;
 
 pub use constants::constants_of;
@@ -196,7 +196,7 @@ pub struct Study<'a> {
     module: &'a str,
     known: &'a Known,
     uses: Uses,
-    traits: Traits,
+    traits: KernelFeatures,
     /// The words of parameters that point to integers for sure.
     integers: Vec<flow::Word>,
 }
@@ -208,7 +208,7 @@ impl<'a> Study<'a> {
         let bits = arithmetic::integers(&flow);
         let integers = flow.words.iter().take(64).enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, word)| *word).collect();
         let (id, kernel) = (kernel, &program.functions[kernel.index()]);
-        Self { program, kernel, id, module, known, uses: Uses::of(&flow), traits: Traits::of(&flow), integers }
+        Self { program, kernel, id, module, known, uses: Uses::of(&flow), traits: KernelFeatures::of(&flow), integers }
     }
 
     /// The guess to begin with.

@@ -119,7 +119,7 @@ impl Block {
     /// All threads of the block, none of which has exited, synchronize.
     fn synchronize_all(&mut self, tick: Tick) {
         let number = self.number;
-        self.whole = tick + 1;
+        self.all_before = tick + 1;
         for (index, warp) in self.warps.iter_mut().enumerate() {
             warp.gather(number, WarpId::at(index));
             if let Some(known) = warp.known.take() {
@@ -148,7 +148,7 @@ impl Block {
         let number = self.number;
         let of = &mut self.warps[warp];
         if lanes == of.all {
-            of.synced = tick + 1;
+            of.warp_before = tick + 1;
             of.gather(number, warp);
         } else if lanes.count() > 1 {
             let clock = Arc::new(self.past(warp, tick).released(lanes));

@@ -12,31 +12,32 @@ use crate::base::{Tick, WarpId};
 /// Threads of a warp, in one number with the warp: `warp * 32 + lane`.
 pub type Thread = u16;
 
-/// Ticks before which operations of the threads of a block are known.
+/// The part of a vector clock about one block: for each of its threads the tick before which its operations happen before. An entry is
+/// stored for the widest unit that has it: all threads, a warp, or a thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Epochs {
+pub struct CompressedClock {
     /// Of every thread.
-    pub whole: Tick,
+    pub all_before: Tick,
     /// Of every thread of a warp, by warp.
     warps: Vec<(WarpId, Tick)>,
     /// Of one thread, by thread.
     threads: Vec<(Thread, Tick)>,
 }
 
-impl Epochs {
+impl CompressedClock {
     /// The tick for all lanes of `lanes` of a warp.
     pub fn of(&self, warp: WarpId, lanes: LaneMask) -> Tick {
-        let known = self.whole.max(find(&self.warps, warp));
+        let known = self.all_before.max(find(&self.warps, warp));
         if self.threads.is_empty() {
             return known;
         }
         lanes.iter().map(|lane| find(&self.threads, thread(warp, lane)).max(known)).min().unwrap_or(known)
     }
 
-    /// Learns that operations of the lanes `lanes` of `warp` before `tick` are known; `all` are the lanes the warp has.
+    /// Advances the entries of the lanes `lanes` of `warp` to `tick`; `all` are the lanes that the warp has.
     pub fn advance(&mut self, warp: WarpId, lanes: LaneMask, all: LaneMask, tick: Tick) {
         assert!(all.contains_all(lanes), "lanes {lanes:#x} of a warp that has {all:#x}");
-        if tick <= self.whole {
+        if tick <= self.all_before {
             return;
         }
         if lanes == all {
@@ -48,27 +49,29 @@ impl Epochs {
         debug_assert!(lanes.is_empty() || self.of(warp, lanes) >= tick, "what has happened is known");
     }
 
-    /// Learns all that `other` knows.
+    /// Joins `other`: the greater of each two entries.
     pub fn join(&mut self, other: &Self) {
-        if other.whole > self.whole {
-            self.whole = other.whole;
-            let whole = self.whole;
-            self.warps.retain(|(_, tick)| *tick > whole);
-            self.threads.retain(|(_, tick)| *tick > whole);
+        if other.all_before > self.all_before {
+            self.all_before = other.all_before;
+            let all_before = self.all_before;
+            self.warps.retain(|(_, tick)| *tick > all_before);
+            self.threads.retain(|(_, tick)| *tick > all_before);
         }
-        merge(&mut self.warps, &other.warps, self.whole);
-        merge(&mut self.threads, &other.threads, self.whole);
+        merge(&mut self.warps, &other.warps, self.all_before);
+        merge(&mut self.threads, &other.threads, self.all_before);
         debug_assert!(self.covers(other), "a join holds both");
     }
 
     /// Whether `other` knows nothing more.
     fn covers(&self, other: &Self) -> bool {
-        self.whole >= other.whole && covers(&self.warps, &other.warps, self.whole) && covers(&self.threads, &other.threads, self.whole)
+        self.all_before >= other.all_before
+            && covers(&self.warps, &other.warps, self.all_before)
+            && covers(&self.threads, &other.threads, self.all_before)
     }
 
     /// Learns that operations of every thread before `tick` are known.
     pub fn advance_all(&mut self, tick: Tick) {
-        self.join(&Self { whole: tick, ..Self::default() });
+        self.join(&Self { all_before: tick, ..Self::default() });
     }
 }
 
@@ -90,17 +93,17 @@ pub const FENCEABLES: usize = 3;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockClock {
     /// Operations that threads did themselves.
-    pub own: Epochs,
+    pub own: CompressedClock,
     /// Those of them after which a proxy fence comes, by [`Fenceable`].
-    pub fenced: [Epochs; FENCEABLES],
+    pub fenced: [CompressedClock; FENCEABLES],
     /// Asynchronous operations, by `Group`.
-    pub done: [Epochs; GROUPS],
+    pub done: [CompressedClock; GROUPS],
     /// Copies that complete on a barrier object, by their number in the block.
     pub copies: Intervals,
 }
 
 impl BlockClock {
-    /// Learns all that `other` knows.
+    /// Joins `other`: the greater of each two entries.
     pub fn join(&mut self, other: &Self) {
         self.own.join(&other.own);
         self.fenced.iter_mut().zip(&other.fenced).for_each(|(own, other)| own.join(other));
@@ -117,21 +120,21 @@ impl BlockClock {
     }
 }
 
-/// What is known, by block number.
+/// A vector clock: what happens before, by block number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VectorClock {
     blocks: Vec<(u32, BlockClock)>,
-    /// What is known after the next `fence.sc`: a thread that happens before has read what was released after another one.
+    /// What a `fence.sc` adds to the clock: the releases, each after a `fence.sc` of its own thread, that were read since.
     pub after_fence: Option<Arc<VectorClock>>,
 }
 
 impl VectorClock {
-    /// What is known of a block, if anything.
+    /// The clock of a block, if it has an entry.
     pub fn of(&self, block: u32) -> Option<&BlockClock> {
         self.blocks.binary_search_by_key(&block, |(number, _)| *number).ok().map(|index| &self.blocks[index].1)
     }
 
-    /// The same, to learn more.
+    /// The same, made if it is missing, to be advanced or joined.
     pub fn of_mut(&mut self, block: u32) -> &mut BlockClock {
         let index = match self.blocks.binary_search_by_key(&block, |(number, _)| *number) {
             Ok(index) => index,
@@ -143,7 +146,7 @@ impl VectorClock {
         &mut self.blocks[index].1
     }
 
-    /// Learns all that `other` knows.
+    /// Joins `other`: the greater of each two entries.
     pub fn join(&mut self, other: &Self) {
         if let Some(after) = &other.after_fence {
             join_into(&mut self.after_fence, after);
@@ -258,11 +261,11 @@ fn advance_entry<K: Ord + Copy>(list: &mut Vec<(K, Tick)>, key: K, tick: Tick) {
     }
 }
 
-/// Takes what `more`, which is in order as well, says later than `list`, and later than `whole`.
-fn merge<K: Ord + Copy>(list: &mut Vec<(K, Tick)>, more: &[(K, Tick)], whole: Tick) {
+/// Takes what `more`, which is in order as well, says later than `list`, and later than `all_before`.
+fn merge<K: Ord + Copy>(list: &mut Vec<(K, Tick)>, more: &[(K, Tick)], all_before: Tick) {
     let mut at = 0;
     let mut missing = smallvec::SmallVec::<[(K, Tick); 32]>::new();
-    for (key, tick) in more.iter().copied().filter(|(_, tick)| *tick > whole) {
+    for (key, tick) in more.iter().copied().filter(|(_, tick)| *tick > all_before) {
         at += list[at..].iter().take_while(|(other, _)| *other < key).count();
         match list.get_mut(at).filter(|(other, _)| *other == key) {
             Some((_, known)) => *known = (*known).max(tick),
@@ -275,11 +278,11 @@ fn merge<K: Ord + Copy>(list: &mut Vec<(K, Tick)>, more: &[(K, Tick)], whole: Ti
     }
 }
 
-/// Whether `more`, which is in order as well, says nothing later than `list` does, or than `whole`.
-fn covers<K: Ord + Copy>(list: &[(K, Tick)], more: &[(K, Tick)], whole: Tick) -> bool {
+/// Whether `more`, which is in order as well, says nothing later than `list` does, or than `all_before`.
+fn covers<K: Ord + Copy>(list: &[(K, Tick)], more: &[(K, Tick)], all_before: Tick) -> bool {
     let mut rest = list.iter();
     more.iter()
-        .filter(|(_, tick)| *tick > whole)
+        .filter(|(_, tick)| *tick > all_before)
         .all(|(key, tick)| rest.find(|(other, _)| other >= key).is_some_and(|known| known.0 == *key && known.1 >= *tick))
 }
 
@@ -302,7 +305,7 @@ mod tests {
     #[test]
     fn what_is_covered_adds_nothing() {
         let timed = |pairs: &[(Thread, u64)]| pairs.iter().map(|(thread, tick)| (*thread, Tick(*tick))).collect::<Vec<_>>();
-        let list = |pairs: &[(Thread, u64)]| Epochs { whole: Tick(3), warps: Vec::new(), threads: timed(pairs) };
+        let list = |pairs: &[(Thread, u64)]| CompressedClock { all_before: Tick(3), warps: Vec::new(), threads: timed(pairs) };
         let known = list(&[(1, 5), (4, 9)]);
         for (more, is_covered, joined) in [
             (list(&[]), true, vec![(1, 5), (4, 9)]),
@@ -315,12 +318,12 @@ mod tests {
             assert_eq!((known.covers(&more), &both.threads), (is_covered, &timed(&joined)));
             assert!(both.covers(&more) && both.covers(&known));
         }
-        assert!(!known.covers(&Epochs { whole: Tick(4), ..Epochs::default() }));
+        assert!(!known.covers(&CompressedClock { all_before: Tick(4), ..CompressedClock::default() }));
     }
 
     #[test]
     fn the_widest_unit_counts() {
-        let mut ticks = Epochs::default();
+        let mut ticks = CompressedClock::default();
         ticks.advance(WarpId::new(1), LaneMask::lowest(2), LaneMask::ALL, Tick(5));
         assert_eq!(
             (

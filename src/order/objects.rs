@@ -1,8 +1,8 @@
 //! Barrier objects, and the copies that complete on them (PTX ISA, "mbarrier").
 //!
-//! A phase of an object releases to those that wait for it what all knew that arrived in it or in a phase before. Where one of the two says
-//! `.cta` and they are in different blocks it does not. An operation that names no scope is that of a block by the letter, but NVIDIA's
-//! own libraries synchronize clusters by such operations, so they count as the cluster's.
+//! An arrival in a phase of an object, or in an earlier phase, releases; a wait for the phase acquires what they released. It does not if one
+//! of the two has scope `.cta` and they are in different blocks. An operation without a scope has the scope of a block by the manual's
+//! text, but NVIDIA's own libraries synchronize clusters by such operations, so it counts as the cluster's.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl HappensBefore {
         self.objects.insert(key, Object::default());
     }
 
-    /// Lanes arrive at an object in `phase`: what they knew is released there, if `relaxed` what they knew at a fence before.
+    /// Lanes arrive at an object in `phase`, which releases their clock; a relaxed arrival releases that of their last fence.
     pub fn arrive_at_object(&mut self, actor: Actor, key: ObjectKey, phase: u64, how: ObjectUse) {
         let Actor { warp, lanes, tick, .. } = actor;
         let block = self.acting(actor);
@@ -101,8 +101,7 @@ impl HappensBefore {
 }
 
 impl Warp {
-    /// Lanes learn that a phase has ended to which one party released `clock`, as the other party; `relaxed`, they know it after their next
-    /// fence.
+    /// Lanes acquire `clock`, which one endpoint released to a phase that has ended; a relaxed wait acquires it at their next fence.
     fn acquire_phase(&mut self, (by, own): (Endpoint, Endpoint), lanes: LaneMask, relaxed: bool, clock: Arc<VectorClock>) {
         let scope = if by.block == own.block { Scope::Cta } else { Scope::Cluster };
         match (by.shares_scope(own), relaxed) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::clock::{BlockClock, Epochs, FENCEABLES, Fenceable, VectorClock, join_into, join_shared};
+use super::clock::{BlockClock, CompressedClock, FENCEABLES, Fenceable, VectorClock, join_into, join_shared};
 use super::operation::{Agent, GROUPS, Group, Operation};
 use crate::base::lanes::{LaneMask, PerLane};
 use crate::base::{IdVec, Tick, WarpId};
@@ -29,9 +29,9 @@ pub enum Queue {
 pub struct Block {
     /// Its number in order of launch.
     pub number: u32,
-    /// Operations of all its threads before this tick are known to all of them.
-    pub whole: Tick,
-    /// What else all its threads know.
+    /// Operations of all its threads before this tick happen before what any of them does next.
+    pub all_before: Tick,
+    /// The clock that all its threads have joined beside that.
     pub known: Option<Arc<VectorClock>>,
     /// Its warps.
     pub warps: IdVec<WarpId, Warp>,
@@ -51,7 +51,7 @@ pub struct Warp {
     /// Those that have not exited.
     pub live: LaneMask,
     /// Operations of all its lanes before this tick are known to all of them.
-    pub synced: Tick,
+    pub warp_before: Tick,
     /// What else all its live lanes know.
     pub known: Option<Arc<VectorClock>>,
     /// What only some of its lanes know.
@@ -106,8 +106,8 @@ pub struct Past {
     number: u32,
     warp: WarpId,
     all: LaneMask,
-    whole: Tick,
-    synced: Tick,
+    all_before: Tick,
+    warp_before: Tick,
     block: Option<Arc<VectorClock>>,
     known: Option<Arc<VectorClock>>,
     parts: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
@@ -144,14 +144,14 @@ pub struct Pending {
 impl Block {
     /// What a warp knows, as of `tick`.
     pub fn past(&self, warp: WarpId, tick: Tick) -> Past {
-        let Self { number, whole, known: block, warps, .. } = self;
-        let Warp { all, synced, known, parts, pending, own, .. } = &warps[warp];
+        let Self { number, all_before, known: block, warps, .. } = self;
+        let Warp { all, warp_before, known, parts, pending, own, .. } = &warps[warp];
         Past {
             number: *number,
             warp,
             all: *all,
-            whole: *whole,
-            synced: *synced,
+            all_before: *all_before,
+            warp_before: *warp_before,
             block: block.clone(),
             known: known.clone(),
             parts: parts.clone(),
@@ -181,14 +181,14 @@ impl Block {
         let Operation { tick, .. } = *operation;
         let of = &self.warps[warp];
         let in_block = operation.agent == Agent::Threads && operation.block == self.number;
-        if in_block && (tick < self.whole || operation.warp == warp && tick < of.synced) {
+        if in_block && (tick < self.all_before || operation.warp == warp && tick < of.warp_before) {
             return true;
         }
         [&self.known, &of.known].into_iter().flatten().any(|clock| is_in(clock, operation, operation.lanes))
     }
 
     /// Whether what lanes of `warp` know depends on the lane, or anything at all is known that `happens_before_all` did not find.
-    pub fn knows_by_lane(&self, warp: WarpId, operation: &Operation) -> bool {
+    pub fn has_lane_precision(&self, warp: WarpId, operation: &Operation) -> bool {
         let of = &self.warps[warp];
         operation.block == self.number && operation.warp == warp
             || !of.parts.is_empty()
@@ -202,7 +202,8 @@ impl Block {
         let at_once = match operation.agent {
             Agent::Threads if is_own => true,
             Agent::Threads => {
-                operation.block == self.number && (operation.tick < self.whole || operation.warp == warp && operation.tick < of.synced)
+                operation.block == self.number
+                    && (operation.tick < self.all_before || operation.warp == warp && operation.tick < of.warp_before)
             }
             Agent::Group(group) if is_own => {
                 let done = |own: &Arc<LaneState>| groups_of(group, operation).any(|group| own.done[group as usize][lane] > operation.tick);
@@ -257,10 +258,10 @@ impl Block {
     /// Lanes of `warp` executed a proxy fence.
     pub fn fence_proxy(&mut self, warp: WarpId, lanes: LaneMask, memories: &[Fenceable], tick: Tick) {
         let mut fenced = self.known.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
-        fenced.of_mut(self.number).own.advance_all(self.whole);
+        fenced.of_mut(self.number).own.advance_all(self.all_before);
         let of = &mut self.warps[warp];
         of.known.iter().for_each(|known| fenced.join(known));
-        fenced.of_mut(self.number).own.advance(warp, of.all, of.all, of.synced);
+        fenced.of_mut(self.number).own.advance(warp, of.all, of.all, of.warp_before);
         fenced.fence(memories);
         of.parts.iter_mut().filter(|(mask, _)| lanes.contains_all(*mask)).for_each(|(_, clock)| Arc::make_mut(clock).fence(memories));
         let own = Arc::make_mut(of.own.get_or_insert_default());
@@ -318,8 +319,8 @@ impl Past {
         let pending = self.pending.iter().filter(|pending| pending.lanes.intersects(lanes));
         pending.for_each(|pending| join_into(&mut clock.after_fence, &pending.clock));
         let known = clock.of_mut(self.number);
-        known.own.advance_all(self.whole);
-        known.own.advance(self.warp, self.all, self.all, self.synced);
+        known.own.advance_all(self.all_before);
+        known.own.advance(self.warp, self.all, self.all, self.warp_before);
         known.own.advance(self.warp, lanes, self.all, self.tick + 1);
         self.own.iter().for_each(|own| own.add_to(known, self.warp, lanes, self.all));
         clock
@@ -334,7 +335,7 @@ fn groups_of(group: Group, operation: &Operation) -> impl Iterator<Item = Group>
 
 pub fn is_in(clock: &VectorClock, operation: &Operation, lanes: LaneMask) -> bool {
     let Some(known) = clock.of(operation.block) else { return false };
-    let of = |ticks: &Epochs| ticks.of(operation.warp, lanes) > operation.tick;
+    let of = |ticks: &CompressedClock| ticks.of(operation.warp, lanes) > operation.tick;
     match operation.agent {
         Agent::Threads => of(&known.own),
         Agent::Group(group) => groups_of(group, operation).any(|group| of(&known.done[group as usize])),
@@ -346,7 +347,7 @@ fn clock_fenced_before(clock: &VectorClock, memory: Fenceable, operation: &Opera
     clock.of(operation.block).is_some_and(|known| known.fenced[memory as usize].of(operation.warp, lanes) > operation.tick)
 }
 
-fn advance_lanes(known: &mut Epochs, ticks: &PerLane<Tick>, warp: WarpId, lanes: LaneMask, all: LaneMask) {
+fn advance_lanes(known: &mut CompressedClock, ticks: &PerLane<Tick>, warp: WarpId, lanes: LaneMask, all: LaneMask) {
     let first = ticks[lanes.first()];
     if lanes.iter().all(|lane| ticks[lane] == first) {
         if first > Tick::START {

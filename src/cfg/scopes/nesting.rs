@@ -16,37 +16,37 @@ use super::shape::{Ending, Shape};
 const VISITS_MAX: usize = 1 << 20;
 
 /// The places noted at some point, as an index into [`Nesting::links`]; 0 for none.
-type Chain = usize;
+type StackId = usize;
 
 /// The place noted last in a chain.
 #[derive(Clone, Copy, Debug)]
-struct Link {
+struct StackEntry {
     /// What is noted before it.
-    before: Chain,
+    before: StackId,
     candidate: usize,
     depth: u32,
 }
 
 /// What is noted in one block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Noted {
-    at_start: Chain,
+struct StackState {
+    at_start: StackId,
     /// Before the branch at the end.
-    at_end: Chain,
+    at_end: StackId,
 }
 
 /// Blocks, and what is noted there otherwise.
-type Changes = BTreeMap<BlockId, Noted>;
+type Changes = BTreeMap<BlockId, StackState>;
 
 /// What is noted where, for the candidates chosen so far.
 pub(super) struct Nesting<'a> {
     shape: &'a Shape,
     chosen: Vec<Candidate>,
     /// What is noted at one place, the outermost first.
-    openings: BTreeMap<PushPoint, Vec<usize>>,
-    links: Vec<Link>,
-    known: BTreeMap<(Chain, usize), Chain>,
-    blocks: Vec<Noted>,
+    pushes: BTreeMap<PushPoint, Vec<usize>>,
+    links: Vec<StackEntry>,
+    known: BTreeMap<(StackId, usize), StackId>,
+    blocks: Vec<StackState>,
     /// By candidate: the edges by which lanes arrive there past others.
     breaks: Vec<u32>,
     /// By candidate: the edges by which lanes go past it to where they arrive.
@@ -62,10 +62,10 @@ impl<'a> Nesting<'a> {
         Self {
             shape,
             chosen: Vec::new(),
-            openings: BTreeMap::new(),
-            links: vec![Link { before: 0, candidate: usize::MAX, depth: 0 }],
+            pushes: BTreeMap::new(),
+            links: vec![StackEntry { before: 0, candidate: usize::MAX, depth: 0 }],
             known: BTreeMap::new(),
-            blocks: vec![Noted::default(); shape.graph.len()],
+            blocks: vec![StackState::default(); shape.graph.len()],
             breaks: Vec::new(),
             passed: Vec::new(),
             breaks_by_table: 0,
@@ -95,7 +95,7 @@ impl<'a> Nesting<'a> {
             let arrivals = shape.graph.successors(*block).iter().filter_map(|to| self.arrival(chain, *to));
             open.extend(arrivals.map(|link| (*block, self.links[link].candidate)));
         }
-        let is_noted = |chain: Chain, candidate: usize| self.links_of(chain).any(|(_, other)| other == candidate);
+        let is_noted = |chain: StackId, candidate: usize| self.links_of(chain).any(|(_, other)| other == candidate);
         while let Some((block, candidate)) = open.pop() {
             if awaited[block.index()].contains(&candidate) {
                 continue;
@@ -128,7 +128,7 @@ impl<'a> Nesting<'a> {
             holds
         });
         if !holds {
-            self.openings.values_mut().for_each(|noted| noted.retain(|other| *other != index));
+            self.pushes.values_mut().for_each(|noted| noted.retain(|other| *other != index));
             self.chosen.pop();
             self.breaks.pop();
             self.passed.pop();
@@ -141,13 +141,13 @@ impl<'a> Nesting<'a> {
             Reason::BackEdge => u32::MAX,
             Reason::Join | Reason::LoopExit | Reason::LatchExit => self.shape.rank[self.chosen[*index].target.index()],
         };
-        let noted = self.openings.entry(self.chosen[index].push_point).or_default();
+        let noted = self.pushes.entry(self.chosen[index].push_point).or_default();
         noted.push(index);
         noted.sort_by_key(|index| Reverse(rank(index)));
     }
 
     /// What is noted, the innermost first: each with the chain that ends with it.
-    fn links_of(&self, chain: Chain) -> impl Iterator<Item = (Chain, usize)> + '_ {
+    fn links_of(&self, chain: StackId) -> impl Iterator<Item = (StackId, usize)> + '_ {
         let chains = std::iter::successors(Some(chain), |chain| Some(self.links[*chain].before));
         chains.take_while(|chain| *chain != 0).map(|chain| (chain, self.links[chain].candidate))
     }
@@ -205,36 +205,36 @@ impl<'a> Nesting<'a> {
     }
 
     /// What is noted in `block` if that is noted at its start.
-    fn noted_from(&mut self, block: BlockId, at_start: Chain) -> Option<Noted> {
-        Some(Noted { at_start, at_end: self.note(at_start, PushPoint::At(block))? })
+    fn noted_from(&mut self, block: BlockId, at_start: StackId) -> Option<StackState> {
+        Some(StackState { at_start, at_end: self.note(at_start, PushPoint::At(block))? })
     }
 
     /// What is noted at the start of `to` if lanes come from there with `chain`.
-    fn over_edge(&mut self, from: BlockId, to: BlockId, chain: Chain) -> Option<Chain> {
+    fn over_edge(&mut self, from: BlockId, to: BlockId, chain: StackId) -> Option<StackId> {
         let left = self.arrival(chain, to).map_or(chain, |link| self.links[link].before);
         let shape = self.shape;
         self.enter(left, to, |around| !shape.is_in(around, from))
     }
 
     /// The part of `chain` up to where lanes arrive that go to `to`.
-    fn arrival(&self, chain: Chain, to: BlockId) -> Option<Chain> {
+    fn arrival(&self, chain: StackId, to: BlockId) -> Option<StackId> {
         self.links_of(chain).find(|(_, candidate)| self.chosen[*candidate].target == to).map(|(link, _)| link)
     }
 
     /// Notes what is noted where the loops around `block` are entered for which `is_entered` holds.
-    fn enter(&mut self, chain: Chain, block: BlockId, is_entered: impl Fn(usize) -> bool) -> Option<Chain> {
+    fn enter(&mut self, chain: StackId, block: BlockId, is_entered: impl Fn(usize) -> bool) -> Option<StackId> {
         let mut entered: Vec<usize> = self.shape.loops_of(block).filter(|around| is_entered(*around)).collect();
         entered.reverse();
         entered.into_iter().try_fold(chain, |chain, around| self.note(chain, PushPoint::Before(around)))
     }
 
     /// Notes what is noted there; none if it nests too deeply.
-    fn note(&mut self, chain: Chain, push_point: PushPoint) -> Option<Chain> {
+    fn note(&mut self, chain: StackId, push_point: PushPoint) -> Option<StackId> {
         let (links, known) = (&mut self.links, &mut self.known);
-        self.openings.get(&push_point).into_iter().flatten().try_fold(chain, |before, candidate| {
+        self.pushes.get(&push_point).into_iter().flatten().try_fold(chain, |before, candidate| {
             let depth = links[before].depth + 1;
             let link = *known.entry((before, *candidate)).or_insert_with(|| {
-                links.push(Link { before, candidate: *candidate, depth });
+                links.push(StackEntry { before, candidate: *candidate, depth });
                 links.len() - 1
             });
             (depth <= DEPTH_MAX).then_some(link)
@@ -261,7 +261,7 @@ impl<'a> Nesting<'a> {
             self.breaks[candidate] = change(self.breaks[candidate], 1);
             let mut above = chain;
             while above != link {
-                let Link { before, candidate, .. } = self.links[above];
+                let StackEntry { before, candidate, .. } = self.links[above];
                 self.passed[candidate] = change(self.passed[candidate], 1);
                 above = before;
             }

@@ -204,7 +204,7 @@ impl Memory {
                 missing = self.gap(copy.by.number, from, bytes);
             }
         });
-        let reduces = matches!(&copy.work, CopyKind::Block { reduction: Some(_), .. } | CopyKind::Store { reduction: Some(_), .. });
+        let reduces = matches!(&copy.work, CopyKind::Bulk { reduction: Some(_), .. } | CopyKind::StAsync { reduction: Some(_), .. });
         let mut written = Vec::new();
         copy.work.writes(event.lanes, |at, bytes| written.push((at, bytes)));
         for (at, bytes) in written {

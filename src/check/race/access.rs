@@ -46,18 +46,18 @@ const SMALL: usize = 1 << 9;
 struct Cell {
     access: u32,
     rest: Ref,
-    what: Several,
+    what: AccessSet,
 }
 
 /// What a reference to several accesses names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Several {
+pub(super) enum AccessSet {
     /// All of them.
-    All,
+    Exact,
     /// There were more than are kept: the newest of all, and after it the newest of another block, if there was one.
-    Many,
+    Overflowed,
     /// Atomics by these warps of a block, of which only the newest is kept.
-    Atomics(u32),
+    AtomicsByWarps(u32),
 }
 
 /// All accesses that the shadow of memory refers to.
@@ -137,8 +137,8 @@ impl Log {
     }
 
     /// What a reference names.
-    pub fn what(&self, of: Ref) -> Several {
-        if of.0 & SEVERAL == 0 { Several::All } else { self.cells[(of.0 & !SEVERAL) as usize].what }
+    pub fn what(&self, of: Ref) -> AccessSet {
+        if of.0 & SEVERAL == 0 { AccessSet::Exact } else { self.cells[(of.0 & !SEVERAL) as usize].what }
     }
 
     /// The newest of the accesses of a reference.
@@ -153,22 +153,22 @@ impl Log {
 
     /// A reference to those of `older` and `access`, which is newer than all of them.
     pub fn add(&mut self, older: Ref, access: Ref) -> Ref {
-        if older.is_none() { access } else { self.cell(access, older, Several::All) }
+        if older.is_none() { access } else { self.cell(access, older, AccessSet::Exact) }
     }
 
     /// A reference to `access` that remembers that there were too many to name, and the newest one of another block than its own.
     pub fn too_many(&mut self, older: Ref, access: Ref) -> Ref {
         let block = self.get(access).op.block;
         let other = self.members(older).find(|other| self.get(*other).op.block != block).unwrap_or_default();
-        self.cell(access, other, Several::Many)
+        self.cell(access, other, AccessSet::Overflowed)
     }
 
     /// A reference to the atomics of `older` and `access`, all of them of the same block.
     pub fn atomics(&mut self, older: Ref, access: Ref) -> Ref {
         debug_assert!(self.newest(older).op.block == self.get(access).op.block, "atomics of one block are taken together");
         let warp = |access: &Access| 1 << access.op.warp.number();
-        let others = if let Several::Atomics(warps) = self.what(older) { warps } else { warp(self.newest(older)) };
-        let what = Several::Atomics(others | warp(self.get(access)));
+        let others = if let AccessSet::AtomicsByWarps(warps) = self.what(older) { warps } else { warp(self.newest(older)) };
+        let what = AccessSet::AtomicsByWarps(others | warp(self.get(access)));
         // The lanes of an atomic mostly access places where the same warps have been.
         match self.cells.last() {
             Some(last) if last.access == access.0 && last.what == what => Ref((self.cells.len() as u32 - 1) | SEVERAL),
@@ -176,7 +176,7 @@ impl Log {
         }
     }
 
-    fn cell(&mut self, access: Ref, rest: Ref, what: Several) -> Ref {
+    fn cell(&mut self, access: Ref, rest: Ref, what: AccessSet) -> Ref {
         assert!(access.is_one(), "a cell names one access, and the others");
         self.cells.push(Cell { access: access.0, rest, what });
         Ref((self.cells.len() as u32 - 1) | SEVERAL)

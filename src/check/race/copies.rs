@@ -95,7 +95,7 @@ impl Race {
             action: SideAction::Read,
             is_mbarrier: false,
             strong: None,
-            proxy: if matches!(copy.work, CopyKind::Block { .. } | CopyKind::Box(_)) { Proxy::Async } else { Proxy::Generic },
+            proxy: if matches!(copy.work, CopyKind::Bulk { .. } | CopyKind::Tensor(_)) { Proxy::Async } else { Proxy::Generic },
             bytes: 0,
             pattern: Pattern::All,
             copy: copy.id,
@@ -109,7 +109,7 @@ impl Race {
 
     /// Judges all that a copy reads, or all that it writes.
     fn touch_all(&mut self, copy: &AsyncCopy, slot: u32, access: Access, to: &mut Reporter<'_>) -> bool {
-        if let CopyKind::Lanes(copies) = &copy.work {
+        if let CopyKind::CpAsync(copies) = &copy.work {
             let (owner, addresses, bytes) = match access.action {
                 SideAction::Read => (ShadowMemory::Global, copies.from, u32::from(*copies.kept.iter().max().unwrap_or(&0))),
                 SideAction::Write | SideAction::Atomic | SideAction::Synchronize | SideAction::Use | SideAction::Exit => {
@@ -145,7 +145,7 @@ impl Race {
 
     fn end_copy(&mut self, copy: &AsyncCopy, lanes: LaneMask) {
         if let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot, .. }, address, .. } = copy.ends {
-            let arrival = matches!(copy.work, CopyKind::Arrival).then_some(lanes);
+            let arrival = matches!(copy.work, CopyKind::CpAsyncArrive).then_some(lanes);
             self.order.end_copy(copy.id, ObjectKey { slot, address }, arrival);
         }
     }
@@ -153,10 +153,10 @@ impl Race {
 
 fn is_reduction(copy: &AsyncCopy) -> bool {
     match &copy.work {
-        CopyKind::Block { reduction, .. } => reduction.is_some(),
-        CopyKind::Store { reduction, .. } => reduction.is_some(),
-        CopyKind::Box(copy) => !copy.replaces(),
-        CopyKind::Lanes(_) | CopyKind::Arrival => false,
+        CopyKind::Bulk { reduction, .. } => reduction.is_some(),
+        CopyKind::StAsync { reduction, .. } => reduction.is_some(),
+        CopyKind::Tensor(copy) => !copy.replaces(),
+        CopyKind::CpAsync(_) | CopyKind::CpAsyncArrive => false,
     }
 }
 

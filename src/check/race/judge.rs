@@ -1,6 +1,6 @@
 //! Whether an access races with what was done to the same memory before, and what its shadow says afterwards.
 
-use super::access::{Access, Log, Ref, Several};
+use super::access::{Access, AccessSet, Log, Ref};
 use super::pattern::Pattern;
 use super::shadow::{Entry, Shadow};
 use crate::base::WarpId;
@@ -51,8 +51,8 @@ pub(super) struct Judge<'a> {
     pub access: Access,
     /// Where it is in the log.
     pub own: Ref,
-    /// What an entry became that was judged last, if that holds for any unit.
-    pub memo: Option<(Entry, Entry)>,
+    /// The last transition of an entry, before and after, if it is valid at any address: a cache of one.
+    pub cached_transition: Option<(Entry, Entry)>,
 }
 
 /// The relation of two accesses where both touch the same bytes.
@@ -70,7 +70,7 @@ impl Judge<'_> {
     pub fn lanes(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
         let Access { op: Operation { lanes, .. }, bytes, pattern, .. } = self.access;
         let Pattern::Tile(tile) = pattern else { return self.scattered(shadow, addresses) };
-        let clashes = self.writes_plainly() && tile.coincides(lanes);
+        let clashes = self.is_weak_write() && tile.coincides(lanes);
         if let Some(place) = tile.place().filter(|_| clashes) {
             let first = LaneMask::of(lanes.first());
             self.conflict_with_itself(place, first, lanes & !first);
@@ -94,7 +94,7 @@ impl Judge<'_> {
             let shared = runs.last().filter(inside).or_else(|| runs.first().filter(inside)).copied();
             match (shared, runs.last_mut()) {
                 (Some((.., first)), _) => {
-                    if self.writes_plainly() {
+                    if self.is_weak_write() {
                         let others = lanes.iter().skip_while(|other| *other < first).find(|other| addresses[*other] == address);
                         self.conflict_with_itself(address, LaneMask::of(others.unwrap_or(first)), LaneMask::of(lane));
                     }
@@ -107,7 +107,7 @@ impl Judge<'_> {
     }
 
     /// Whether lanes clash if they write to the same place.
-    fn writes_plainly(&self) -> bool {
+    fn is_weak_write(&self) -> bool {
         self.access.action == SideAction::Write && self.access.strong.is_none()
     }
 
@@ -126,14 +126,14 @@ impl Judge<'_> {
         let mut index = 0;
         while index < entries.len() {
             let from = entries[index];
-            let (to, is_general) = match self.memo {
+            let (to, is_address_independent) = match self.cached_transition {
                 Some((before, after)) if before == from => (after, true),
                 _ => self.entry(from, address + index as u64 * unit),
             };
             entries[index] = to;
             index += 1;
-            if is_general {
-                self.memo = Some((from, to));
+            if is_address_independent {
+                self.cached_transition = Some((from, to));
                 while index < entries.len() && entries[index] == from {
                     entries[index] = to;
                     index += 1;
@@ -145,19 +145,19 @@ impl Judge<'_> {
     /// What becomes of the entry of the unit at `address`, and whether that holds for every unit with the same entry.
     fn entry(&mut self, entry: Entry, address: u64) -> (Entry, bool) {
         if self.access.action == SideAction::Read {
-            let general = self.compare(entry.writes, address).1;
+            let address_independent = self.compare(entry.writes, address).1;
             let reads = self.add_read(entry.reads);
             debug_assert!(!reads.is_none(), "a read is remembered");
-            return (Entry { reads, ..entry }, general);
+            return (Entry { reads, ..entry }, address_independent);
         }
         if self.joins_atomics(entry.writes) && entry.reads.is_none() {
             return (Entry { writes: self.log.atomics(entry.writes, self.own), ..entry }, true);
         }
-        let (writes, writes_general) = self.compare(entry.writes, address);
-        let (reads, reads_general) = self.compare(entry.reads, address);
+        let (writes, writes_address_independent) = self.compare(entry.writes, address);
+        let (reads, reads_address_independent) = self.compare(entry.reads, address);
         let writes = self.add(writes);
         debug_assert!(self.log.newest(writes).op.tick == self.access.op.tick, "the last write is the newest");
-        (Entry { writes, reads }, writes_general && reads_general)
+        (Entry { writes, reads }, writes_address_independent && reads_address_independent)
     }
 
     /// Weighs the access against those of `older`: which of them are not ordered before it, and whether that holds for any unit.
@@ -166,32 +166,32 @@ impl Judge<'_> {
             return (older, true);
         }
         match self.log.what(older) {
-            Several::All => self.compare_all(older, address),
-            Several::Many => (self.compare_many(older, address), true),
-            Several::Atomics(warps) => (self.compare_atomics(older, warps, address), false),
+            AccessSet::Exact => self.compare_all(older, address),
+            AccessSet::Overflowed => (self.compare_many(older, address), true),
+            AccessSet::AtomicsByWarps(warps) => (self.compare_atomics(older, warps, address), false),
         }
     }
 
     fn compare_all(&mut self, older: Ref, address: u64) -> (Ref, bool) {
         if older.is_one()
-            && !self.is_mine(older)
-            && let (HbRelation::Before, general) = self.hb_relation(self.log.get(older), address)
+            && !self.is_same_access(older)
+            && let (HbRelation::Before, address_independent) = self.hb_relation(self.log.get(older), address)
         {
-            return (Ref::default(), general);
+            return (Ref::default(), address_independent);
         }
-        let (mut left, mut all_left, mut general) = (smallvec::SmallVec::<[Ref; KEPT_OF_MANY]>::new(), true, true);
+        let (mut left, mut all_left, mut address_independent) = (smallvec::SmallVec::<[Ref; KEPT_OF_MANY]>::new(), true, true);
         let members: smallvec::SmallVec<[Ref; KEPT_OF_MANY]> = self.log.members(older).collect();
         for member in members {
             let other = *self.log.get(member);
-            if self.is_mine(member) {
+            if self.is_same_access(member) {
                 // The later access finds the earlier one here.
-                general = false;
+                address_independent = false;
                 left.push(member);
                 self.compare_with_itself(&other, address);
                 continue;
             }
             let (hb_relation, holds) = self.hb_relation(&other, address);
-            general &= holds;
+            address_independent &= holds;
             match hb_relation {
                 HbRelation::Before => all_left = false,
                 HbRelation::Concurrent(first, second) => {
@@ -205,14 +205,14 @@ impl Judge<'_> {
             }
         }
         if all_left {
-            return (older, general);
+            return (older, address_independent);
         }
         let kept = left.into_iter().rev().fold(Ref::default(), |older, member| self.log.add(older, member));
-        (kept, general)
+        (kept, address_independent)
     }
 
     /// Whether an access is the one that is judged, seen by another lane of it.
-    fn is_mine(&self, one: Ref) -> bool {
+    fn is_same_access(&self, one: Ref) -> bool {
         let copy = self.access.copy;
         one == self.own || copy != 0 && self.log.get(one).copy == copy
     }
@@ -221,12 +221,12 @@ impl Judge<'_> {
     fn compare_many(&mut self, older: Ref, address: u64) -> Ref {
         let members: smallvec::SmallVec<[Access; 2]> = self.log.members(older).map(|member| *self.log.get(member)).collect();
         let (number, warp) = (self.block.number, self.access.op.warp);
-        let is_mine = |access: &&Access| access.op.block == number;
+        let is_same_block = |access: &&Access| access.op.block == number;
         let newest = members[0];
-        if members.len() == 1 && newest.op.block == number && newest.op.tick < self.block.whole {
+        if members.len() == 1 && newest.op.block == number && newest.op.tick < self.block.all_before {
             return Ref::default();
         }
-        match members.iter().find(|access| !is_mine(access)) {
+        match members.iter().find(|access| !is_same_block(access)) {
             Some(other) if !self.block.knows_others(warp) => {
                 self.conflict(other, other.lanes_at(address, self.log), self.access.lanes_at(address, self.log), address, false);
             }
@@ -245,7 +245,7 @@ impl Judge<'_> {
             rest &= rest - 1;
             Some(of)
         });
-        if newest.op.block == self.block.number && newest.op.tick < self.block.whole || by.all(known) {
+        if newest.op.block == self.block.number && newest.op.tick < self.block.all_before || by.all(known) {
             return Ref::default();
         }
         if self.may_conflict(&newest) {
@@ -260,16 +260,16 @@ impl Judge<'_> {
 
     /// Whether the access is an atomic that joins those of `older`, which need no order among themselves.
     fn joins_atomics(&self, older: Ref) -> bool {
-        if self.access.action != SideAction::Atomic || older.is_none() || matches!(self.log.what(older), Several::Many) {
+        if self.access.action != SideAction::Atomic || older.is_none() || matches!(self.log.what(older), AccessSet::Overflowed) {
             return false;
         }
         let newest = self.log.newest(older);
-        let alone = matches!(self.log.what(older), Several::Atomics(_)) || self.log.members(older).nth(1).is_none();
+        let alone = matches!(self.log.what(older), AccessSet::AtomicsByWarps(_)) || self.log.members(older).nth(1).is_none();
         alone
             && newest.action == SideAction::Atomic
             && newest.op.agent == self.access.op.agent
             && newest.op.block == self.access.op.block
-            && newest.op.tick >= self.block.whole
+            && newest.op.tick >= self.block.all_before
             && self.is_morally_strong(newest)
     }
 
@@ -278,7 +278,7 @@ impl Judge<'_> {
             return older;
         }
         let kept = if self.log.len() < MANY { KEPT } else { KEPT_OF_MANY };
-        if self.is_global && (self.log.what(older) == Several::Many || self.log.count(older) >= kept) {
+        if self.is_global && (self.log.what(older) == AccessSet::Overflowed || self.log.count(older) >= kept) {
             return self.log.too_many(older, self.own);
         }
         self.log.add(older, self.own)
@@ -289,14 +289,14 @@ impl Judge<'_> {
         if older.is_none() {
             return self.own;
         }
-        if self.log.what(older) == Several::Many {
+        if self.log.what(older) == AccessSet::Overflowed {
             return self.log.too_many(older, self.own);
         }
         let mut of_warp = 1;
         let mut left = smallvec::SmallVec::<[Ref; KEPT_OF_MANY]>::new();
         let mut all_left = true;
         for member in self.log.members(older) {
-            if self.outlasts(member, &mut of_warp) {
+            if self.must_keep_read(member, &mut of_warp) {
                 left.push(member);
             } else {
                 all_left = false;
@@ -311,7 +311,7 @@ impl Judge<'_> {
     }
 
     /// Whether an earlier read must be kept beside this one, which is the `of_warp`th of its warp with those that were kept so far.
-    fn outlasts(&self, read: Ref, of_warp: &mut usize) -> bool {
+    fn must_keep_read(&self, read: Ref, of_warp: &mut usize) -> bool {
         let (access, other) = (&self.access, self.log.get(read));
         if read == self.own || self.block.happens_before_all(access.op.warp, &other.op) || self.is_same(other) {
             return false;
@@ -346,7 +346,7 @@ impl Judge<'_> {
             return (HbRelation::Before, true);
         }
         let (first, second) = (other.lanes_at(address, self.log), access.lanes_at(address, self.log));
-        if !crosses && !self.block.knows_by_lane(access.op.warp, &other.op) {
+        if !crosses && !self.block.has_lane_precision(access.op.warp, &other.op) {
             return (HbRelation::Concurrent(first, second), true);
         }
         for lane in second.iter() {
@@ -406,7 +406,7 @@ impl Judge<'_> {
     fn compare_with_itself(&mut self, other: &Access, address: u64) {
         let lanes = self.access.lanes_at(address, self.log);
         let first = LaneMask::of(lanes.first());
-        if other.copy == 0 && self.writes_plainly() && lanes != first {
+        if other.copy == 0 && self.is_weak_write() && lanes != first {
             self.conflict_with_itself(address, first, lanes & !first);
         }
     }

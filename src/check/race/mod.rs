@@ -38,7 +38,7 @@ use std::sync::Arc;
 
 use access::{Access, Log, Sweep};
 use judge::{Conflict, Judge};
-use pattern::{Pattern, Tile};
+use pattern::{Pattern, Strided};
 use result_use::ResultUse;
 use shadow::Shadow;
 
@@ -197,7 +197,7 @@ impl Race {
     }
 
     fn pattern(&mut self, lanes: LaneMask, addresses: &PerLane<u64>) -> Pattern {
-        Tile::of(lanes, addresses).map_or_else(|| self.log.scatter(addresses), Pattern::Tile)
+        Strided::of(lanes, addresses).map_or_else(|| self.log.scatter(addresses), Pattern::Tile)
     }
 
     /// Judges an access of lanes of the block in `slot`.
@@ -219,7 +219,7 @@ impl Race {
         assert!(block.number == access.op.block || access.op.agent != Agent::Threads, "an access is judged for the block that does it");
         let own = log.push(access);
         let (is_global, cluster) = (owner == ShadowMemory::Global, order.cluster());
-        let mut judging = Judge { log, block, cluster, is_global, conflicts, undecided, access, own, memo: None };
+        let mut judging = Judge { log, block, cluster, is_global, conflicts, undecided, access, own, cached_transition: None };
         judge(&mut judging, shadow.get_or_insert_default());
         if self.log.is_full() && self.log.is_worth_a_sweep(self.shadows().map(Shadow::len).sum()) {
             self.sweep();

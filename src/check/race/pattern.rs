@@ -12,7 +12,7 @@ use crate::machine::{LANES, LaneMask, PerLane};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pattern {
     /// In evenly spaced rows.
-    Tile(Tile),
+    Tile(Strided),
     /// Anywhere: an index into the log's scattered addresses.
     Scattered(u32),
     /// All lanes touch all of it.
@@ -21,7 +21,7 @@ pub(super) enum Pattern {
 
 /// Rows of lanes: lane `i` is at `base + i % width * stride + i / width * row`. Where all lanes are evenly spaced they are one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tile {
+pub(super) struct Strided {
     /// Where lane 0 is or would be.
     base: u64,
     /// Bytes from a lane to the next; 0 if those of a row are at the same place.
@@ -82,14 +82,14 @@ impl Pattern {
 
     /// Whether no two lanes touch the same byte, if each touches `bytes` bytes; false also where that was not computed.
     pub fn is_apart(&self, bytes: u32) -> bool {
-        let Pattern::Tile(Tile { stride, row, width, .. }) = self else { return false };
+        let Pattern::Tile(Strided { stride, row, width, .. }) = self else { return false };
         let (stride, row) = (stride.unsigned_abs(), u64::from(row.unsigned_abs()));
         let row_bytes = u64::from(stride) * (width.lanes() as u64 - 1) + u64::from(bytes);
         stride >= bytes && (*width == Width::Warp || row >= row_bytes)
     }
 }
 
-impl Tile {
+impl Strided {
     /// The tile that the addresses of `lanes` make, if they make one.
     pub fn of(lanes: LaneMask, addresses: &PerLane<u64>) -> Option<Self> {
         assert!(!lanes.is_empty(), "a tile is of some lanes");
@@ -195,8 +195,8 @@ fn step(from: u64, to: u64, count: usize) -> Option<i32> {
 mod tests {
     use super::*;
 
-    fn tile(lanes: LaneMask, address: impl Fn(u64) -> u64) -> Option<Tile> {
-        Tile::of(lanes, &std::array::from_fn(|lane| address(lane as u64)))
+    fn tile(lanes: LaneMask, address: impl Fn(u64) -> u64) -> Option<Strided> {
+        Strided::of(lanes, &std::array::from_fn(|lane| address(lane as u64)))
     }
 
     #[test]

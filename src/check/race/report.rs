@@ -214,9 +214,9 @@ impl Race {
                 Tick::START => format!("{what} have not met at a barrier yet"),
                 tick => format!("{what} last met at a barrier at time {}, which orders only what came before", tick - 1),
             };
-            chain.push(Link { place: None, text: barrier_text("all threads of the block", block.whole) });
-            if a.op.warp == b.op.warp && warp.synced > block.whole {
-                chain.push(Link { place: None, text: barrier_text("the lanes of the warp", warp.synced) });
+            chain.push(Link { place: None, text: barrier_text("all threads of the block", block.all_before) });
+            if a.op.warp == b.op.warp && warp.warp_before > block.all_before {
+                chain.push(Link { place: None, text: barrier_text("the lanes of the warp", warp.warp_before) });
             }
         } else if a.op.block != b.op.block {
             chain.push(Link {

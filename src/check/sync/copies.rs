@@ -92,13 +92,17 @@ impl Copies {
                     lanes.iter().for_each(|lane| pending.last[lane] = group + 1);
                 }
             }
-            (CopyStage::Issued, CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot, .. }, address, .. }, CopyKind::Arrival) => {
+            (
+                CopyStage::Issued,
+                CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot, .. }, address, .. },
+                CopyKind::CpAsyncArrive,
+            ) => {
                 let waited_arrival = WaitedArrival { id: copy.id, at: (slot, address), is_there: false };
                 let Some(pending) = self.warps.get_mut(&key) else { return Some(waited_arrival) };
                 pending.end(lanes, |copy, _| !copy.bulk);
                 return pending.hand_over(waited_arrival, copy.issued.pc, lanes);
             }
-            (CopyStage::Ended, CopyCompletion::Mbarrier { .. }, CopyKind::Arrival) => {
+            (CopyStage::Ended, CopyCompletion::Mbarrier { .. }, CopyKind::CpAsyncArrive) => {
                 let arrivals = self.warps.get_mut(&key).map(|pending| &mut pending.arrivals);
                 let own = arrivals.into_iter().flatten().find(|copy_arrivals| copy_arrivals.waited_arrival.id == copy.id);
                 own.into_iter().for_each(|copy_arrivals| copy_arrivals.waited_arrival.is_there = true);

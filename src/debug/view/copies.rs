@@ -209,28 +209,28 @@ fn kind(copy: &AsyncCopy) -> FlightKind {
     };
     let read = copy.read;
     match &copy.work {
-        CopyKind::Lanes(_) => FlightKind::Lanes,
-        CopyKind::Block { from, to, reduction, .. } => {
+        CopyKind::CpAsync(_) => FlightKind::Lanes,
+        CopyKind::Bulk { from, to, reduction, .. } => {
             FlightKind::Bulk { tensor: false, reduces: reduction.is_some(), from: side(from.owner), to: side(to.owner), read }
         }
-        CopyKind::Box(tensor) => {
+        CopyKind::Tensor(tensor) => {
             let mut loads = false;
             tensor.writes(|to, _| loads |= to.owner != MemoryOwner::Global);
             let (from, to) = if loads { (CopySide::Global, side(tensor.owner)) } else { (CopySide::Shared, CopySide::Global) };
             FlightKind::Bulk { tensor: true, reduces: !tensor.replaces(), from, to, read }
         }
-        CopyKind::Store { reduction, .. } => FlightKind::Store { reduces: reduction.is_some() },
-        CopyKind::Arrival => FlightKind::Arrival,
+        CopyKind::StAsync { reduction, .. } => FlightKind::Store { reduces: reduction.is_some() },
+        CopyKind::CpAsyncArrive => FlightKind::Arrival,
     }
 }
 
 fn bytes(copy: &AsyncCopy) -> FlightBytes {
     match &copy.work {
-        CopyKind::Lanes(copies) => FlightBytes::PerLane { lanes: copy.lanes.count(), bytes: copies.bytes },
-        CopyKind::Block { bytes, .. } => FlightBytes::All(u64::from(*bytes)),
-        CopyKind::Box(tensor) => FlightBytes::All(tensor.shape.bytes()),
-        CopyKind::Store { bytes, .. } => FlightBytes::Store(bytes.len() as u64),
-        CopyKind::Arrival => FlightBytes::None,
+        CopyKind::CpAsync(copies) => FlightBytes::PerLane { lanes: copy.lanes.count(), bytes: copies.bytes },
+        CopyKind::Bulk { bytes, .. } => FlightBytes::All(u64::from(*bytes)),
+        CopyKind::Tensor(tensor) => FlightBytes::All(tensor.shape.bytes()),
+        CopyKind::StAsync { bytes, .. } => FlightBytes::Store(bytes.len() as u64),
+        CopyKind::CpAsyncArrive => FlightBytes::None,
     }
 }
 
@@ -273,9 +273,9 @@ fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> FlightEnd {
 /// The arrival in flight that waits for a `cp.async`: its number, and the mbarrier that it arrives at.
 fn arrival_after(scene: &Scene<'_>, copy: &AsyncCopy) -> Option<(u64, String)> {
     let mut later = scene.machine.in_flight().copies_of(copy.by.number, copy.issued.warp.number()).filter(|other| other.id > copy.id);
-    let arrival = later.find(|other| matches!(other.work, CopyKind::Arrival) && other.lanes.intersects(copy.lanes))?;
+    let arrival = later.find(|other| matches!(other.work, CopyKind::CpAsyncArrive) && other.lanes.intersects(copy.lanes))?;
     match (&copy.work, arrival.ends) {
-        (CopyKind::Lanes(_), CopyCompletion::Mbarrier { owner, address, .. }) => Some((arrival.id, name_at(scene, owner, address))),
+        (CopyKind::CpAsync(_), CopyCompletion::Mbarrier { owner, address, .. }) => Some((arrival.id, name_at(scene, owner, address))),
         _ => None,
     }
 }

@@ -46,7 +46,7 @@ const SHARED_BYTES: &[(u32, u32)] = &[
 
 /// What a kernel's code says of the shape of its launch.
 #[derive(Clone, Debug, Default)]
-pub struct Traits {
+pub struct KernelFeatures {
     /// Whether it uses `%tid` in y and z, but to number its threads through.
     thread_dimensions: [bool; 2],
     /// Whether it reads `%ctaid` in x, y and z.
@@ -70,7 +70,7 @@ pub struct Traits {
     steps: [Option<u32>; 2],
 }
 
-impl Traits {
+impl KernelFeatures {
     /// Those of the functions that `flow` has followed.
     pub fn of(flow: &Flow<'_>) -> Self {
         let mut traits = Self::default();

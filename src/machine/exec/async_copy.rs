@@ -66,7 +66,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let to = piece.access.addresses.map(|address| address as u32);
             for (number, lanes) in by_number(&groups, piece.access.mask) {
                 let copies = LaneCopies { from: source.addresses, to, owner, bytes, kept };
-                self.issue_copy(lanes, CopyKind::Lanes(Box::new(copies)), CopyCompletion::Group { bulk: false, number })?;
+                self.issue_copy(lanes, CopyKind::CpAsync(Box::new(copies)), CopyCompletion::Group { bulk: false, number })?;
             }
         }
         Ok(())
@@ -99,7 +99,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         };
         for lane in active.iter().filter(|lane| sizes[*lane] > 0) {
             let (Some(to), Some(from)) = (to[lane], from[lane]) else { continue };
-            let work = |to| CopyKind::Block { from, to, bytes: sizes[lane], reduction: bulk.reduction, mask: masks[lane], taken: None };
+            let work = |to| CopyKind::Bulk { from, to, bytes: sizes[lane], reduction: bulk.reduction, mask: masks[lane], taken: None };
             let Some((owner, address)) = barriers.as_ref().and_then(|barriers| barriers[lane]) else {
                 let ends = CopyCompletion::Group { bulk: true, number: self.warp.copy_groups.committed(true)[lane] };
                 self.issue_copy(LaneMask::of(lane), work(to), ends)?;
@@ -222,7 +222,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             for lane in piece.access.mask.iter() {
                 let Some((object, address)) = barriers[lane] else { continue };
                 let to = Destination { owner, address: piece.access.addresses[lane] };
-                let work = CopyKind::Store { to, bytes: data[lane].clone(), reduction: reduction.map(|f| (f, ty)) };
+                let work = CopyKind::StAsync { to, bytes: data[lane].clone(), reduction: reduction.map(|f| (f, ty)) };
                 self.issue_copy(LaneMask::of(lane), work, CopyCompletion::Mbarrier { owner: object, address, bytes })?;
             }
         }
@@ -258,7 +258,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 }
             }
             let ends = CopyCompletion::Mbarrier { owner: self.owner_at(slot), address, bytes: 0 };
-            self.issue_copy(lanes, CopyKind::Arrival, ends)?;
+            self.issue_copy(lanes, CopyKind::CpAsyncArrive, ends)?;
         }
         Ok(())
     }

@@ -42,7 +42,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 }
             }
         }
-        good.into_iter().try_for_each(|(lane, copy, ends)| self.issue_copy(LaneMask::of(lane), CopyKind::Box(Box::new(copy)), ends))
+        good.into_iter().try_for_each(|(lane, copy, ends)| self.issue_copy(LaneMask::of(lane), CopyKind::Tensor(Box::new(copy)), ends))
     }
 
     /// The box that each lane asks for, once it is known to be good.

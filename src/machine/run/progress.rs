@@ -58,7 +58,7 @@ impl Machine {
         let ended = chosen.and_then(|chosen| ids_in_flight(&self.in_flight, &self.blocks).nth(chosen));
         assert_eq!(ended.is_some(), chosen.is_some(), "an operation ends that is not in flight");
         if let Some(id) = ended {
-            paused |= self.end_by_itself(id, observer)?.unwrap_or(false);
+            paused |= self.complete_by_id(id, observer)?.unwrap_or(false);
         }
         if self.prepared.config.schedule == Schedule::Random && self.prepared.asks_for_phases && !self.waits_forever() {
             self.time_out_waits();
@@ -227,11 +227,11 @@ impl Machine {
     /// # Errors
     /// If the barrier object that it completes on cannot take its bytes.
     pub fn complete(&mut self, id: u64, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
-        Ok(self.end_by_itself(id, observer)?.is_some())
+        Ok(self.complete_by_id(id, observer)?.is_some())
     }
 
     /// Ends the copy or matrix multiplication with this number; none if it is not in flight. True if the observer asks for a pause.
-    fn end_by_itself(&mut self, id: u64, observer: &mut dyn Observer) -> Result<Option<bool>, Box<Trap>> {
+    fn complete_by_id(&mut self, id: u64, observer: &mut dyn Observer) -> Result<Option<bool>, Box<Trap>> {
         let copy = self.in_flight.copies().find(|copy| copy.id == id).cloned();
         match copy {
             Some(copy) => self.end_copy(&copy, observer).map(Some),
@@ -242,7 +242,7 @@ impl Machine {
     /// Ends a copy for all its lanes, after those that must end before it. True if the observer asks for a pause.
     fn end_copy(&mut self, copy: &AsyncCopy, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
-        if let CopyKind::Arrival = copy.work {
+        if let CopyKind::CpAsyncArrive = copy.work {
             let before: Vec<_> = self
                 .in_flight
                 .copies_of(copy.by.number, copy.issued.warp.number())
@@ -312,7 +312,7 @@ impl Machine {
 impl AsyncCopy {
     /// Whether the arrival `other` waits for it: a `cp.async` of one of its lanes before it.
     fn is_awaited_by(&self, other: &AsyncCopy) -> bool {
-        matches!(self.work, CopyKind::Lanes(_)) && self.id < other.id && self.lanes.intersects(other.lanes)
+        matches!(self.work, CopyKind::CpAsync(_)) && self.id < other.id && self.lanes.intersects(other.lanes)
     }
 
     /// The fault of a copy whose barrier object, which `name` names, cannot take what it brings.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::flow::Function;
 use super::kept::two_registers;
 use super::known::Known;
-use super::sums::{OpenProduct, open_product, register};
+use super::sums::{FusibleProduct, open_product, register};
 use crate::flow::def_use::Definition;
 use crate::isa::{Factored, FloatBinary, FloatTernary, FloatType, Rounding, ScalarType};
 use crate::program::{Bank, Contraction, ContractionKind, ConvertOp, Dst, FloatOp, MoveOp, Op, Pc, Program, Src, SrcKind};
@@ -66,7 +66,7 @@ impl Function {
     }
 
     /// The product that `source` holds where the instruction at `at`, and nothing else, reads it; plain copies between are passed.
-    fn sole_product(&self, program: &Program, source: Src, at: usize) -> Option<(usize, OpenProduct)> {
+    fn sole_product(&self, program: &Program, source: Src, at: usize) -> Option<(usize, FusibleProduct)> {
         let SrcKind::Reg(slot) = source.kind() else { return None };
         let register = register(FloatType::F32, slot);
         let [Definition::At(from)] = self.def_use.definitions(register, at)[..] else { return None };
@@ -105,7 +105,7 @@ fn scale(
     program: &mut Program,
     index: usize,
     function: &Function,
-    (given, open): (usize, OpenProduct),
+    (given, open): (usize, FusibleProduct),
     (at, f, by): (usize, FloatTernary, Src),
 ) {
     let Op::Float(FloatOp::Binary { ty, mode, d, .. }) = program.code[at].op else { return };
@@ -122,14 +122,14 @@ fn scale(
 }
 
 /// Lets the product at `given` flush its factors and its result.
-fn flush(program: &mut Program, index: usize, (given, mut open): (usize, OpenProduct)) {
+fn flush(program: &mut Program, index: usize, (given, mut open): (usize, FusibleProduct)) {
     open.mode.words.ftz = true;
     keep(program, index, (given, open));
 }
 
 /// Lets the product at `given` keep its factors, and says where.
-fn keep(program: &mut Program, index: usize, (given, open): (usize, OpenProduct)) -> [Src; 2] {
-    let OpenProduct { f, ty, mode, d, a, b } = open;
+fn keep(program: &mut Program, index: usize, (given, open): (usize, FusibleProduct)) -> [Src; 2] {
+    let FusibleProduct { f, ty, mode, d, a, b } = open;
     let kept = two_registers(&mut program.functions[index], ty);
     program.code[given].op = Op::Float(FloatOp::KeepingProduct { f, ty, mode, d, a, b, kept });
     [kept, Dst(kept.0.offset(1))].map(|factor| Src::reg(factor.0))

@@ -8,7 +8,7 @@ use crate::program::{Contraction, ContractionKind, ConvertOp, Dst, FloatOp, Inst
 
 /// A product that may be joined with additions, as its instruction computes it: a reciprocal is that of `b`.
 #[derive(Clone, Copy)]
-pub(super) struct OpenProduct {
+pub(super) struct FusibleProduct {
     pub(super) f: Factored,
     pub(super) ty: FloatType,
     pub(super) mode: FloatMode,
@@ -29,12 +29,12 @@ struct Product {
 #[derive(Clone, Copy)]
 struct Use {
     at: usize,
-    copy: Copy,
+    copy: Alias,
 }
 
 /// A register that holds the product, or its negative.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Copy {
+pub(super) struct Alias {
     pub(super) slot: Slot,
     negated: bool,
 }
@@ -47,7 +47,7 @@ pub(super) fn contract_sums(program: &mut Program, index: usize, function: &Func
 }
 
 /// What `op` computes, if it is a product that may be joined with additions.
-pub(super) fn open_product(op: &Op) -> Option<OpenProduct> {
+pub(super) fn open_product(op: &Op) -> Option<FusibleProduct> {
     let Op::Float(op) = *op else { return None };
     let (f, ty, mode, d, a, b) = match op {
         FloatOp::Binary { f, ty, mode, d, a, b } => (factored(f, mode.words.ftz)?, ty, mode, d, a, b),
@@ -55,7 +55,7 @@ pub(super) fn open_product(op: &Op) -> Option<OpenProduct> {
         FloatOp::Unary { f: FloatUnary::RcpApprox, ty, mode, d, a } if !mode.words.ftz => (Factored::Reciprocal, ty, mode, d, a, a),
         FloatOp::Unary { .. } | FloatOp::Ternary { .. } | FloatOp::KeepingProduct { .. } | FloatOp::TestProperty { .. } => return None,
     };
-    (mode.contract && !mode.words.sat && !d.is_sink()).then_some(OpenProduct { f, ty, mode, d, a, b })
+    (mode.contract && !mode.words.sat && !d.is_sink()).then_some(FusibleProduct { f, ty, mode, d, a, b })
 }
 
 /// What an operation of two operands is as a product, if it is one.
@@ -83,7 +83,7 @@ impl Function {
         }
         let inside = !self.is_rematerialized(program, &open, at);
         let mut product = Product { at, uses: Vec::new(), loses_factors: open.f != Factored::Mul };
-        let mut copies = vec![(Copy { slot: open.d.0, negated: false }, at)];
+        let mut copies = vec![(Alias { slot: open.d.0, negated: false }, at)];
         while let Some((copy, made)) = copies.pop() {
             for reader in self.readers(register(open.ty, copy.slot), made, inside)? {
                 let inst = &program.code[reader];
@@ -105,13 +105,13 @@ impl Function {
     }
 
     /// Whether the assembler computes the product itself.
-    pub(super) fn is_folded(&self, program: &Program, open: &OpenProduct, at: usize) -> bool {
+    pub(super) fn is_folded(&self, program: &Program, open: &FusibleProduct, at: usize) -> bool {
         [open.a, open.b].iter().all(|factor| self.known(program, *factor, open.ty.bank(), at).is_some())
     }
 
     /// Whether the assembler moves the product to its uses in other blocks: one factor is a constant, so that it takes no more registers
     /// there.
-    fn is_rematerialized(&self, program: &Program, open: &OpenProduct, at: usize) -> bool {
+    fn is_rematerialized(&self, program: &Program, open: &FusibleProduct, at: usize) -> bool {
         let constant = |factor: Src| self.is_constant(program, factor, open.ty.bank(), at);
         match open.f {
             _ if matches!(open.ty, FloatType::F16x2 | FloatType::BF16x2) => false,
@@ -125,28 +125,28 @@ impl Function {
 
     /// The copy that the instruction `inst` at `at` makes of `copy`, a product of this type and `.ftz`, if it does nothing else.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the assembler is known to do it to these instructions, and to no others")]
-    pub(super) fn copied(&self, program: &Program, inst: &Inst, at: usize, (ty, ftz): (FloatType, bool), copy: Copy) -> Option<Copy> {
+    pub(super) fn copied(&self, program: &Program, inst: &Inst, at: usize, (ty, ftz): (FloatType, bool), copy: Alias) -> Option<Alias> {
         if inst.guard.is_some() {
             return None;
         }
         let flushes_no_more = |mode: FloatMode| !mode.words.ftz || ftz;
         match inst.op {
-            Op::Move(MoveOp::Move { width, d, .. }) if width == width_of(ty) => Some(Copy { slot: d.0, ..copy }),
+            Op::Move(MoveOp::Move { width, d, .. }) if width == width_of(ty) => Some(Alias { slot: d.0, ..copy }),
             Op::Float(FloatOp::Unary { f: FloatUnary::Neg, ty: other, mode, d, .. }) if other == ty && flushes_no_more(mode) => {
-                Some(Copy { slot: d.0, negated: !copy.negated })
+                Some(Alias { slot: d.0, negated: !copy.negated })
             }
             Op::Float(FloatOp::Binary { f: FloatBinary::Min | FloatBinary::Max, ty: other, mode, d, a, b }) if a == b => {
-                (other == ty && flushes_no_more(mode)).then_some(Copy { slot: d.0, ..copy })
+                (other == ty && flushes_no_more(mode)).then_some(Alias { slot: d.0, ..copy })
             }
             Op::Float(FloatOp::Binary { f: FloatBinary::Mul, ty: other, mode, d, a, b }) if other == ty && flushes_no_more(mode) => {
                 let one = if a == Src::reg(copy.slot) { b } else { a };
                 let sign =
                     self.sign_of_one(program, one, ty, at).filter(|_| mode.words.rounding == Rounding::Nearest && !mode.words.sat)?;
-                (mode.contract || !sign).then_some(Copy { slot: d.0, negated: copy.negated != sign })
+                (mode.contract || !sign).then_some(Alias { slot: d.0, negated: copy.negated != sign })
             }
             Op::Convert(ConvertOp::Single { mode, d, .. }) => {
                 let is_plain = !mode.to_integral && !mode.sat && (!mode.ftz || ftz);
-                (is_plain && mode.from == ScalarType::F32 && mode.to == ScalarType::F32).then_some(Copy { slot: d.0, ..copy })
+                (is_plain && mode.from == ScalarType::F32 && mode.to == ScalarType::F32).then_some(Alias { slot: d.0, ..copy })
             }
             _ => None,
         }
@@ -168,7 +168,7 @@ pub(super) fn width_of(ty: FloatType) -> Width {
 }
 
 /// Whether this is an addition of the product in `copy` and something else, of the product's type.
-fn takes_product(op: &Op, ty: FloatType, ftz: bool, copy: Copy) -> bool {
+fn takes_product(op: &Op, ty: FloatType, ftz: bool, copy: Alias) -> bool {
     let Op::Float(FloatOp::Binary { f: FloatBinary::Add | FloatBinary::Sub, ty: other, mode, a, b, .. }) = *op else { return false };
     let product = Src::reg(copy.slot);
     other == ty && mode.contract && mode.words.ftz == ftz && (a == product) != (b == product)
@@ -197,7 +197,7 @@ fn is_first_operand(program: &Program, sum: Use) -> bool {
 
 /// Makes one operation of the multiplication and each addition that uses it.
 fn join_one(program: &mut Program, index: usize, product: &Product) {
-    let Some(OpenProduct { f, ty, mode, d, mut a, mut b }) = open_product(&program.code[product.at].op) else { return };
+    let Some(FusibleProduct { f, ty, mode, d, mut a, mut b }) = open_product(&program.code[product.at].op) else { return };
     if product.loses_factors {
         let kept = two_registers(&mut program.functions[index], ty);
         program.code[product.at].op = Op::Float(FloatOp::KeepingProduct { f, ty, mode, d, a, b, kept });

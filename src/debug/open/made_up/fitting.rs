@@ -47,7 +47,7 @@ impl Trials<'_> {
             if self.ticks >= TICKS_IN_ALL {
                 break;
             }
-            if let Ok(other) = self.canonicalize(other)
+            if let Ok(other) = self.try_guess(other)
                 && self.watch(&other).is_some_and(|watched| watched.of_strides.is_none())
             {
                 return other;

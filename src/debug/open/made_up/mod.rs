@@ -70,7 +70,7 @@ pub fn made_up(program: &Arc<Program>, kernel: FuncId, module: &str, known: &Kno
     let mut trials = Trials { program, study: &study, kernel, ticks: 0 };
     let first = trials.with_extents(study.first());
     trials.ticks = 0;
-    let fault = match trials.canonicalize(first.clone()) {
+    let fault = match trials.try_guess(first.clone()) {
         Ok(guess) => return trials.whole(guess, module),
         Err(fault) => fault,
     };
@@ -80,7 +80,7 @@ pub fn made_up(program: &Arc<Program>, kernel: FuncId, module: &str, known: &Kno
         if trials.ticks >= TICKS_IN_ALL {
             break;
         }
-        match trials.canonicalize(guess.clone()) {
+        match trials.try_guess(guess.clone()) {
             Ok(guess) => return trials.whole(guess, module),
             Err(other) => {
                 let is_better = best == first && guess.block != first.block && of_shape(&fault) && !of_shape(&other);
@@ -140,7 +140,7 @@ impl Trials<'_> {
     }
 
     /// The guess as it is measured, with smaller numbers if the kernel runs long; or what stops the kernel.
-    fn canonicalize(&mut self, mut guess: Guess) -> Result<Guess, Box<Fault>> {
+    fn try_guess(&mut self, mut guess: Guess) -> Result<Guess, Box<Fault>> {
         loop {
             let Some(tried) = self.run(&guess) else { return Ok(guess) };
             self.ticks += tried.ticks;

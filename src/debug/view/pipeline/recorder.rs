@@ -67,13 +67,14 @@ impl Recorder {
     fn copy(&mut self, event: &CopyEvent<'_>) {
         let (copy, own) = (event.copy, event.copy.issued.block == self.block);
         match (copy.ends, &copy.work, event.stage) {
-            (CopyCompletion::Group { bulk: false, .. }, CopyKind::Lanes(_), CopyStage::Issued) if own => {
+            (CopyCompletion::Group { bulk: false, .. }, CopyKind::CpAsync(_), CopyStage::Issued) if own => {
                 self.begun.entry(copy.issued.warp.number()).or_insert(event.tick);
             }
             (CopyCompletion::Mbarrier { owner: MemoryOwner::Block { index, .. }, address, .. }, work, CopyStage::Issued)
                 if index == self.block =>
             {
-                let begun = if own && matches!(work, CopyKind::Arrival) { self.begun.remove(&copy.issued.warp.number()) } else { None };
+                let begun =
+                    if own && matches!(work, CopyKind::CpAsyncArrive) { self.begun.remove(&copy.issued.warp.number()) } else { None };
                 self.note(address, PipelineEvent::Begins(begun.unwrap_or(event.tick)));
                 self.tracks.entry(address).or_default().is_filled = true;
             }

@@ -17,7 +17,7 @@ const MASKED: usize = 16;
 impl AsyncCopy {
     /// Makes the destination read as poison until the copy ends.
     pub fn poison(&self, view: &mut MemoryView<'_>) {
-        if let CopyKind::Box(copy) = &self.work {
+        if let CopyKind::Tensor(copy) = &self.work {
             return copy.poison(view);
         }
         if self.work.replaces() {
@@ -31,13 +31,13 @@ impl AsyncCopy {
     /// Reads the source, so that it may be overwritten.
     pub fn take(&mut self, view: &mut MemoryView<'_>) {
         match &mut self.work {
-            CopyKind::Block { from, bytes, taken, .. } if taken.is_none() => {
+            CopyKind::Bulk { from, bytes, taken, .. } if taken.is_none() => {
                 let mut data = vec![0; *bytes as usize];
                 view.read(from.owner, from.address, &mut data);
                 *taken = Some(data.into_boxed_slice());
             }
-            CopyKind::Box(copy) => copy.take(view),
-            CopyKind::Lanes(_) | CopyKind::Block { .. } | CopyKind::Store { .. } | CopyKind::Arrival => {}
+            CopyKind::Tensor(copy) => copy.take(view),
+            CopyKind::CpAsync(_) | CopyKind::Bulk { .. } | CopyKind::StAsync { .. } | CopyKind::CpAsyncArrive => {}
         }
         self.read = true;
     }
@@ -48,8 +48,8 @@ impl AsyncCopy {
     /// If the barrier object cannot take it; the bytes have moved all the same.
     pub fn end(&self, lanes: LaneMask, tick: Tick, view: &mut MemoryView<'_>) -> Result<(), Refused> {
         match &self.work {
-            CopyKind::Lanes(copies) => copies.move_bytes(lanes, view),
-            CopyKind::Block { from, to, bytes, reduction, mask, taken } => {
+            CopyKind::CpAsync(copies) => copies.move_bytes(lanes, view),
+            CopyKind::Bulk { from, to, bytes, reduction, mask, taken } => {
                 let mut data;
                 let source = match taken {
                     Some(taken) => &taken[..],
@@ -61,9 +61,9 @@ impl AsyncCopy {
                 };
                 deliver(*to, source, *reduction, *mask, view);
             }
-            CopyKind::Box(copy) => copy.move_bytes(view),
-            CopyKind::Store { to, bytes, reduction } => deliver(*to, bytes, *reduction, u16::MAX, view),
-            CopyKind::Arrival => {}
+            CopyKind::Tensor(copy) => copy.move_bytes(view),
+            CopyKind::StAsync { to, bytes, reduction } => deliver(*to, bytes, *reduction, u16::MAX, view),
+            CopyKind::CpAsyncArrive => {}
         }
         self.signal(lanes, tick, view)
     }
@@ -73,15 +73,15 @@ impl AsyncCopy {
         let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot, .. }, address, bytes } = self.ends else { return Ok(()) };
         let arrival = |what| Arrival { what, place: self.issued, lanes, copy: Some(self.id), tick };
         let bytes = match &self.work {
-            CopyKind::Arrival => return view.contribute(slot, address, arrival(Contribution::Arrived(lanes.count()))),
-            CopyKind::Box(copy) => match copy.bytes_that_end_the_phase(bytes, slot, address, view) {
+            CopyKind::CpAsyncArrive => return view.contribute(slot, address, arrival(Contribution::Arrived(lanes.count()))),
+            CopyKind::Tensor(copy) => match copy.bytes_that_end_the_phase(bytes, slot, address, view) {
                 Some(first) => {
                     view.contribute(slot, address, arrival(Contribution::Brought(first)))?;
                     bytes - first
                 }
                 None => bytes,
             },
-            CopyKind::Lanes(_) | CopyKind::Block { .. } | CopyKind::Store { .. } => bytes,
+            CopyKind::CpAsync(_) | CopyKind::Bulk { .. } | CopyKind::StAsync { .. } => bytes,
         };
         view.contribute(slot, address, arrival(Contribution::Brought(bytes)))
     }

@@ -72,9 +72,9 @@ pub struct Destination {
 #[derive(Clone, Debug)]
 pub enum CopyKind {
     /// `cp.async`: from global memory to the shared memory of the block `to`, by lane.
-    Lanes(Box<LaneCopies>),
+    CpAsync(Box<LaneCopies>),
     /// `cp.async.bulk` and `cp.reduce.async.bulk`.
-    Block {
+    Bulk {
         /// Source.
         from: Destination,
         /// Where to.
@@ -89,9 +89,9 @@ pub enum CopyKind {
         taken: Option<Box<[u8]>>,
     },
     /// `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`.
-    Box(Box<BoxCopy>),
+    Tensor(Box<BoxCopy>),
     /// `st.async` and `red.async`: these bytes.
-    Store {
+    StAsync {
         /// Where to.
         to: Destination,
         /// What is stored.
@@ -100,7 +100,7 @@ pub enum CopyKind {
         reduction: Option<(AtomicFn, ScalarType)>,
     },
     /// `cp.async.mbarrier.arrive`: nothing but an arrival once the `cp.async` of its lanes before it have ended.
-    Arrival,
+    CpAsyncArrive,
 }
 
 /// The copies of the lanes of one `cp.async`.
@@ -122,11 +122,11 @@ impl CopyKind {
     /// Whose shared memory it reads or writes.
     pub fn owners(&self) -> impl Iterator<Item = MemoryOwner> {
         let owners = match self {
-            CopyKind::Lanes(copies) => [copies.owner, MemoryOwner::Global],
-            CopyKind::Block { from, to, .. } => [from.owner, to.owner],
-            CopyKind::Box(copy) => [copy.owner, MemoryOwner::Global],
-            CopyKind::Store { to, .. } => [to.owner, MemoryOwner::Global],
-            CopyKind::Arrival => [MemoryOwner::Global; 2],
+            CopyKind::CpAsync(copies) => [copies.owner, MemoryOwner::Global],
+            CopyKind::Bulk { from, to, .. } => [from.owner, to.owner],
+            CopyKind::Tensor(copy) => [copy.owner, MemoryOwner::Global],
+            CopyKind::StAsync { to, .. } => [to.owner, MemoryOwner::Global],
+            CopyKind::CpAsyncArrive => [MemoryOwner::Global; 2],
         };
         owners.into_iter()
     }
@@ -134,40 +134,40 @@ impl CopyKind {
     /// Shows `visit` the ranges that it will write for `lanes`: where, and how many bytes.
     pub fn writes(&self, lanes: LaneMask, mut visit: impl FnMut(Destination, u64)) {
         match self {
-            CopyKind::Lanes(copies) => {
+            CopyKind::CpAsync(copies) => {
                 for lane in lanes.iter() {
                     visit(Destination { owner: copies.owner, address: u64::from(copies.to[lane]) }, u64::from(copies.bytes));
                 }
             }
-            CopyKind::Block { to, bytes, .. } => visit(*to, u64::from(*bytes)),
-            CopyKind::Box(copy) => copy.writes(visit),
-            CopyKind::Store { to, bytes, .. } => visit(*to, bytes.len() as u64),
-            CopyKind::Arrival => {}
+            CopyKind::Bulk { to, bytes, .. } => visit(*to, u64::from(*bytes)),
+            CopyKind::Tensor(copy) => copy.writes(visit),
+            CopyKind::StAsync { to, bytes, .. } => visit(*to, bytes.len() as u64),
+            CopyKind::CpAsyncArrive => {}
         }
     }
 
     /// Shows `visit` the ranges that it reads for `lanes`: where, and how many bytes.
     pub fn reads(&self, lanes: LaneMask, mut visit: impl FnMut(Destination, u64)) {
         match self {
-            CopyKind::Lanes(copies) => {
+            CopyKind::CpAsync(copies) => {
                 for lane in lanes.iter() {
                     visit(Destination { owner: MemoryOwner::Global, address: copies.from[lane] }, u64::from(copies.kept[lane]));
                 }
             }
-            CopyKind::Block { from, bytes, .. } => visit(*from, u64::from(*bytes)),
-            CopyKind::Box(copy) => copy.reads(visit),
-            CopyKind::Store { .. } | CopyKind::Arrival => {}
+            CopyKind::Bulk { from, bytes, .. } => visit(*from, u64::from(*bytes)),
+            CopyKind::Tensor(copy) => copy.reads(visit),
+            CopyKind::StAsync { .. } | CopyKind::CpAsyncArrive => {}
         }
     }
 
     /// Whether it replaces what was at its destination, and does not combine with it.
     pub(in crate::machine) fn replaces(&self) -> bool {
         match self {
-            CopyKind::Lanes(_) => true,
-            CopyKind::Block { reduction, mask, .. } => reduction.is_none() && *mask == u16::MAX,
-            CopyKind::Box(copy) => copy.replaces(),
-            CopyKind::Store { reduction, .. } => reduction.is_none(),
-            CopyKind::Arrival => false,
+            CopyKind::CpAsync(_) => true,
+            CopyKind::Bulk { reduction, mask, .. } => reduction.is_none() && *mask == u16::MAX,
+            CopyKind::Tensor(copy) => copy.replaces(),
+            CopyKind::StAsync { reduction, .. } => reduction.is_none(),
+            CopyKind::CpAsyncArrive => false,
         }
     }
 }
