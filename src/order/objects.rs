@@ -1,6 +1,6 @@
 //! Barrier objects, and the copies that complete on them (PTX ISA, "mbarrier").
 //!
-//! An arrival in a phase of an object, or in an earlier phase, releases; a wait for the phase acquires what they released. It does not if one
+//! An arrival in a phase of an object, or in an earlier phase, releases; a wait for the phase acquires what they released. Not if one
 //! of the two has scope `.cta` and they are in different blocks. An operation without a scope has the scope of a block by the manual's
 //! text, but NVIDIA's own libraries synchronize clusters by such operations, so it counts as the cluster's.
 
