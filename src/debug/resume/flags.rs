@@ -45,13 +45,13 @@ pub fn flag_reads(program: &Program) -> Vec<bool> {
 
 /// The place that such an instruction reads: its address, its space and its bytes.
 pub(super) fn flag_address(inst: &Inst) -> Option<(&Address, Space, u32)> {
-    match &inst.op {
-        Op::Memory(MemoryOp::Load { access, address, bits, .. }) if access.ordering != Ordering::Weak => {
-            Some((address, access.space, u32::from(*bits) / 8))
-        }
-        Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas | AtomicFn::Exch, access, address, ty, .. }) => {
-            Some((address, access.space, ty.bits() / 8))
-        }
-        _ => None,
+    if let Op::Memory(MemoryOp::Load { access, address, bits, .. }) = &inst.op
+        && access.ordering != Ordering::Weak
+    {
+        return Some((address, access.space, u32::from(*bits) / 8));
     }
+    if let Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas | AtomicFn::Exch, access, address, ty, .. }) = &inst.op {
+        return Some((address, access.space, ty.bits() / 8));
+    }
+    None
 }

@@ -102,22 +102,19 @@ impl Observer for RoleRecorder<'_> {
             return false;
         }
         let inst = &self.program.code[pc.index()];
-        match inst.op {
-            Op::Control(ControlOp::Branch { .. }) if inst.guard.is_some() => {
-                let way = match issue.active {
-                    LaneMask::NONE => Way::Passed,
-                    active if active == issue.lanes => Way::Taken,
-                    _ => Way::Both,
-                };
-                self.branches.entry(pc).or_default().entry(warp.number()).or_insert(way);
-            }
-            Op::Async(AsyncOp::Copy { .. }) if !issue.active.is_empty() => self.counts.entry(warp.number()).or_default().copies += 1,
-            Op::Mbarrier(MbarrierOp::Wait { .. }) if !issue.active.is_empty() => {
-                let counts = self.counts.entry(warp.number()).or_default();
-                counts.waits += 1;
-                counts.asked_at.insert(pc);
-            }
-            _ => {}
+        if inst.guard.is_some() && matches!(inst.op, Op::Control(ControlOp::Branch { .. })) {
+            let way = match issue.active {
+                LaneMask::NONE => Way::Passed,
+                active if active == issue.lanes => Way::Taken,
+                _ => Way::Both,
+            };
+            self.branches.entry(pc).or_default().entry(warp.number()).or_insert(way);
+        } else if !issue.active.is_empty() && matches!(inst.op, Op::Async(AsyncOp::Copy { .. })) {
+            self.counts.entry(warp.number()).or_default().copies += 1;
+        } else if !issue.active.is_empty() && matches!(inst.op, Op::Mbarrier(MbarrierOp::Wait { .. })) {
+            let counts = self.counts.entry(warp.number()).or_default();
+            counts.waits += 1;
+            counts.asked_at.insert(pc);
         }
         false
     }
@@ -151,9 +148,12 @@ impl RoleRecorder<'_> {
     }
 
     fn way(&self, (branch, is_taken): (Pc, bool), way: Way, warps: Vec<u32>) -> RoleWay {
-        let to = match &self.program.code[branch.index()].op {
-            Op::Control(ControlOp::Branch { target, .. }) if way == Way::Taken || way == Way::Both && !is_taken => *target,
-            _ => Pc(branch.0.saturating_add(1)),
+        let to = if let Op::Control(ControlOp::Branch { target, .. }) = &self.program.code[branch.index()].op
+            && (way == Way::Taken || way == Way::Both && !is_taken)
+        {
+            *target
+        } else {
+            Pc(branch.0.saturating_add(1))
         };
         let counts = || warps.iter().filter_map(|warp| self.counts.get(warp));
         let (copies, waits) = (counts().map(|counts| counts.copies).sum(), counts().map(|counts| counts.waits).sum());

@@ -54,16 +54,13 @@ pub fn rounded_once(program: &Program, pc: Pc) -> Option<RoundedOnce> {
 
 /// What the result of `op`, which is joined with others, is called.
 fn given_of(op: &Op) -> Given {
+    let Op::Float(op) = op else { return Given::Product };
     match op {
-        Op::Float(FloatOp::Unary { f: FloatUnary::Ex2Approx, .. } | FloatOp::KeepingProduct { f: Factored::Ex2Operand, .. }) => {
-            Given::Power
-        }
-        Op::Float(FloatOp::Unary { .. } | FloatOp::KeepingProduct { f: Factored::Reciprocal | Factored::RcpOperand, .. }) => {
-            Given::Reciprocal
-        }
-        Op::Float(FloatOp::Binary { f: FloatBinary::Mul, .. } | FloatOp::KeepingProduct { f: Factored::Mul, .. }) => Given::Product,
-        Op::Float(FloatOp::Binary { .. } | FloatOp::KeepingProduct { .. }) => Given::Quotient,
-        _ => Given::Product,
+        FloatOp::Unary { f: FloatUnary::Ex2Approx, .. } | FloatOp::KeepingProduct { f: Factored::Ex2Operand, .. } => Given::Power,
+        FloatOp::Unary { .. } | FloatOp::KeepingProduct { f: Factored::Reciprocal | Factored::RcpOperand, .. } => Given::Reciprocal,
+        FloatOp::Binary { f: FloatBinary::Mul, .. } | FloatOp::KeepingProduct { f: Factored::Mul, .. } => Given::Product,
+        FloatOp::Binary { .. } | FloatOp::KeepingProduct { .. } => Given::Quotient,
+        FloatOp::Ternary { .. } | FloatOp::TestProperty { .. } => Given::Product,
     }
 }
 

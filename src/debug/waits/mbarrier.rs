@@ -41,9 +41,9 @@ fn arrivals(program: &Program, kernel: FuncId, block: [u32; 3], wait: &MbarrierW
 
 /// Why arrivals that came bring the end of the phase no nearer (PTX ISA, "cp.async.mbarrier.arrive").
 fn also_expected(program: &Program, arrived: &[Place]) -> &'static str {
-    let raises = |place: &Place| match program.code[place.pc.index()].op {
-        Op::Async(AsyncOp::Copy { copy }) => matches!(program.copies[copy], CopyOp::Arrive { counted: false, .. }),
-        _ => false,
+    let raises = |place: &Place| {
+        let Op::Async(AsyncOp::Copy { copy }) = program.code[place.pc.index()].op else { return false };
+        matches!(program.copies[copy], CopyOp::Arrive { counted: false, .. })
     };
     let text = ", by cp.async.mbarrier.arrive without .noinc, which also raises the number that the phase waits for";
     if arrived.iter().any(raises) { text } else { "" }
@@ -51,12 +51,12 @@ fn also_expected(program: &Program, arrived: &[Place]) -> &'static str {
 
 /// Where the kernel's code arrives at barrier objects, whichever they are: `; mbarriers are arrived at in ring.ptx:48, ring.ptx:72`.
 fn arrives_at(program: &Program, kernel: FuncId) -> String {
-    let arrives = |inst: &Inst| match inst.op {
-        Op::Mbarrier(MbarrierOp::Update { f, .. }) => {
-            !matches!(f, MbarrierFn::Init | MbarrierFn::Inval | MbarrierFn::ExpectTx | MbarrierFn::CompleteTx)
+    let arrives = |inst: &Inst| {
+        if let Op::Mbarrier(MbarrierOp::Update { f, .. }) = inst.op {
+            return !matches!(f, MbarrierFn::Init | MbarrierFn::Inval | MbarrierFn::ExpectTx | MbarrierFn::CompleteTx);
         }
-        Op::Async(AsyncOp::Copy { copy }) => matches!(program.copies[copy], CopyOp::Arrive { .. }),
-        _ => false,
+        let Op::Async(AsyncOp::Copy { copy }) = inst.op else { return false };
+        matches!(program.copies[copy], CopyOp::Arrive { .. })
     };
     let code = program.functions[kernel.index()].code.clone();
     let pcs = code.filter(|pc| program.code.get(*pc as usize).is_some_and(arrives));
