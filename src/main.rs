@@ -235,7 +235,8 @@ fn start(args: &Args) -> Result<Status, Failure> {
     }
     let mut scripts = scripts(args)?;
     if !args.expect.is_empty() && (prompt || !scripts.is_empty()) {
-        let message = "--expect compares a run without commands: leave -e and -x out and say --batch, or leave --expect out";
+        let message = "--expect compares a run without commands: say --batch without -e and -x; for both, --save-launch FILE.ron with \
+                       --expect, then -l FILE.ron with -e";
         return Err(Failure::Message(message.to_string()));
     }
     let mut begin = None;
