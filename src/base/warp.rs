@@ -26,6 +26,12 @@ impl WarpId {
     pub const fn number(self) -> u32 {
         self.0 as u32
     }
+
+    /// Its number, as the index of a list with an entry for each warp of a block.
+    #[inline(always)]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
 }
 
 impl Id for WarpId {

@@ -10,7 +10,7 @@ use super::locate::Place;
 use super::words::{Reader, split};
 use crate::base::{Diagnostic, SourceId};
 use crate::isa::{ScalarType, Space};
-use crate::program::{Program, VarId, Variable, short_name};
+use crate::program::{Program, VarId, Variable, source_name};
 
 /// The variables that a launch can give values: `.const` and `.global` ones.
 pub(super) fn of_module(program: &Program) -> impl Iterator<Item = (usize, &Variable)> {
@@ -22,22 +22,6 @@ pub(super) fn of_module(program: &Program) -> impl Iterator<Item = (usize, &Vari
 pub(super) fn declared(variable: &Variable) -> Option<Element> {
     let is_of_bytes = variable.ty == ScalarType::B8 && variable.is_array;
     Element::from_name(variable.ty.word()).filter(|_| !is_of_bytes)
-}
-
-/// The name that CUDA C++ has for a variable: `coef` of `_ZN3abcL4coefE`. Other names stay as they are.
-pub fn source_name(name: &str) -> &str {
-    let Some(mangled) = name.strip_prefix("_ZN").or_else(|| name.strip_prefix("_Z")).filter(|_| !name.starts_with("_ZZ")) else {
-        return short_name(name);
-    };
-    let (mut rest, mut last) = (mangled, name);
-    loop {
-        rest = rest.strip_prefix('L').unwrap_or(rest);
-        let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
-        let (length, after) = rest.split_at(digits);
-        let Some((part, after)) = length.parse().ok().and_then(|length: usize| after.split_at_checked(length)) else { break };
-        (last, rest) = (part, after);
-    }
-    if matches!(rest, "" | "E") { last } else { name }
 }
 
 /// A variable that a word can be for.
@@ -209,24 +193,4 @@ fn hexadecimal(digits: &str) -> Option<Vec<super::Number>> {
     let is_whole = digits.len().is_multiple_of(2) && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) && !digits.is_empty();
     let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).ok().map(|byte| super::Number::Integer(byte.into()));
     if is_whole { (0..digits.len()).step_by(2).map(byte).collect() } else { None }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mangled_names_are_those_of_the_source() {
-        for (mangled, name) in [
-            ("coef", "coef"),
-            ("_ZL4coef", "coef"),
-            ("_ZN3abc4coefE", "coef"),
-            ("_ZN12_GLOBAL__N_14coefE", "coef"),
-            ("_ZN51_INTERNAL_0000_4_k_cu_L4coefE", "_ZN51_INTERNAL_0000_4_k_cu_L4coefE"),
-            ("_ZZ1kvE5table", "table"),
-            ("_Z", "_Z"),
-        ] {
-            assert_eq!(source_name(mangled), name, "{mangled}");
-        }
-    }
 }

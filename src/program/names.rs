@@ -1,4 +1,4 @@
-//! Names of variables as the author of a kernel wrote them.
+//! Names of functions and variables as the author of a kernel wrote them (C++ ABI for Itanium, "5.1.2 General Structure").
 
 /// `full` of `_ZZ13ring_mbarrierE4full`: a variable of a function by the name that it has there. Other names stay as they are.
 pub fn short_name(name: &str) -> &str {
@@ -17,9 +17,45 @@ pub fn short_name(name: &str) -> &str {
     last().unwrap_or(name)
 }
 
+/// The last identifier of a mangled C++ name, and what follows it: `gemm` and `IfEEvPT_` of `_ZN3lin4gemmIfEEvPT_`. None of a name that is
+/// not mangled, or damaged.
+fn last_identifier(name: &str) -> Option<(&str, &str)> {
+    let encoding = name.strip_prefix("_Z")?;
+    let nested = encoding.strip_prefix('N');
+    let (mut rest, mut last) = (nested.unwrap_or(encoding), None);
+    loop {
+        // `L` before an identifier: internal linkage.
+        let own = rest.strip_prefix('L').unwrap_or(rest);
+        let digits = own.len() - own.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        if digits == 0 {
+            return last.map(|last| (last, rest));
+        }
+        let (length, own) = own.split_at(digits);
+        let (identifier, tail) = own.split_at_checked(length.parse().ok()?)?;
+        (last, rest) = (Some(identifier), tail);
+        if nested.is_none() {
+            return Some((identifier, tail));
+        }
+    }
+}
+
+/// The last identifier of a mangled function (`_Z5saxpyifPfS_`, `_ZN3app5saxpyEPf`, `_ZL5saxpyv`), without namespaces and types.
+pub fn plain_name(mangled: &str) -> Option<&str> {
+    last_identifier(mangled).map(|(name, _)| name)
+}
+
+/// The name that CUDA C++ has for a variable: `coef` of `_ZN3abcL4coefE`, `full` of `_ZZ13ring_mbarrierE4full`. Other names stay as they
+/// are.
+pub fn source_name(name: &str) -> &str {
+    match last_identifier(name) {
+        Some((last, "" | "E")) => last,
+        Some(_) | None => short_name(name),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::short_name;
+    use super::{plain_name, short_name, source_name};
 
     #[test]
     fn variables_of_functions_have_short_names() {
@@ -28,5 +64,40 @@ mod tests {
         assert_eq!(short_name("_ZZ1kE1E_0"), "E");
         assert_eq!(short_name("tile"), "tile");
         assert_eq!(short_name("_ZZ1"), "_ZZ1");
+    }
+
+    #[test]
+    fn mangled_names_are_those_of_the_source() {
+        for (mangled, name) in [
+            ("coef", "coef"),
+            ("_ZL4coef", "coef"),
+            ("_ZN3abc4coefE", "coef"),
+            ("_ZN12_GLOBAL__N_14coefE", "coef"),
+            ("_ZN51_INTERNAL_0000_4_k_cu_L4coefE", "_ZN51_INTERNAL_0000_4_k_cu_L4coefE"),
+            ("_ZZ1kvE5table", "table"),
+            ("_Z", "_Z"),
+        ] {
+            assert_eq!(source_name(mangled), name, "{mangled}");
+        }
+    }
+
+    #[test]
+    fn names_are_found_in_mangled_ones() {
+        for (mangled, plain) in [
+            ("gemm", None),
+            ("_ZN3lin4gemmIfEEvPT_", Some("gemm")),
+            ("_Z4gemm3Foo", Some("gemm")),
+            ("_ZN12_GLOBAL__N_1L4gemmEv", Some("gemm")),
+            ("_Z4gemmPKfS0_Pfi", Some("gemm")),
+            ("_Z4gemmIfLi16EEvPT_", Some("gemm")),
+            ("_ZN3lin4gemmEPf", Some("gemm")),
+            ("_ZN12_GLOBAL__N_14gemmIfEEvPT_", Some("gemm")),
+            ("_ZL4gemmv", Some("gemm")),
+            ("_Z", None),
+            ("_Z99gemm", None),
+            ("_Z99999999999999999999999x", None),
+        ] {
+            assert_eq!(plain_name(mangled), plain, "{mangled}");
+        }
     }
 }

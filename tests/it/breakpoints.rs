@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use ptxdbg::debug::argument::ArgumentError;
 use ptxdbg::debug::breakpoints::{
     Breakpoint, Breakpoints, Condition, CopyAct, Event, Location, LogMessage, MbarrierAct, Pattern, Trigger, WatchMode, breakpoint_rows,
-    opcode, plain_name,
+    opcode,
 };
 use ptxdbg::debug::open::{open, read_module};
 use ptxdbg::debug::session::{NeverInterrupt, Session};
@@ -204,16 +204,6 @@ fn patterns_match_as_a_shell_does() {
         assert!(!matches(pattern, opcode), "{pattern} {opcode}");
     }
     assert!(Pattern::parse("").is_err() && Pattern::parse("a b").is_err() && Pattern::parse("[").is_err() && Pattern::parse("[]").is_err());
-}
-
-#[test]
-fn mangled_names_have_plain_ones() {
-    assert_eq!(plain_name("_Z5saxpyifPfS_"), Some("saxpy"));
-    assert_eq!(plain_name("_ZN3app5saxpyEPf"), Some("saxpy"));
-    assert_eq!(plain_name("saxpy"), None);
-    assert_eq!(plain_name("_Z"), None);
-    assert_eq!(plain_name("_Z9saxpy"), None);
-    assert_eq!(plain_name("_Z99999999999999999999x"), None);
 }
 
 #[test]

@@ -149,7 +149,7 @@ impl Memory {
         match event.space {
             Space::Shared | Space::SharedCluster => block.is_some_and(|block| block.shared.contains(address, 1)),
             Space::Local => {
-                let local = block.and_then(|block| block.local.get(event.place.warp.number() as usize));
+                let local = block.and_then(|block| block.local.get(event.place.warp.index()));
                 local.is_some_and(|local| local.missing(LaneMask::of(lane), address).is_empty())
             }
             Space::Generic | Space::Global | Space::Const | Space::Param | Space::ParamFunc => {
@@ -296,7 +296,7 @@ impl Memory {
     }
 
     fn local(&mut self, event: &AccessEvent<'_>) -> &mut LocalBytes {
-        let warp = event.place.warp.number() as usize;
+        let warp = event.place.warp.index();
         let warps = &mut self.block(event.by.number, event.by.slot).local;
         if warp >= warps.len() {
             warps.resize_with(warp + 1, LocalBytes::default);

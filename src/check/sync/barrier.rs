@@ -81,7 +81,7 @@ impl BlockBarriers {
     /// Lanes exit.
     pub fn exited(&mut self, event: &OrderEvent<'_>) {
         assert!(self.live(event.place.warp.number()).contains_all(event.lanes), "a lane exits once");
-        if let Some(live) = self.live.get_mut(event.place.warp.number() as usize) {
+        if let Some(live) = self.live.get_mut(event.place.warp.index()) {
             *live &= !event.lanes;
         }
         self.exits.push((event.place, event.lanes));
@@ -130,7 +130,7 @@ impl BlockBarriers {
     pub fn deadlock(&self, block: &UnfinishedBlock, to: &mut Reporter<'_>) {
         for (id, phase) in self.phases.iter().filter(|(_, phase)| !phase.is_empty()) {
             for arrived in phase.iter().filter(|arrived| arrived.aligned && !arrived.absent.is_empty()) {
-                let Some(warp) = block.warps.get(arrived.place.warp.number() as usize) else { continue };
+                let Some(warp) = block.warps.get(arrived.place.warp.index()) else { continue };
                 let of_warp = phase.iter().filter(|other| other.place.warp == arrived.place.warp);
                 let here = of_warp.fold(LaneMask::NONE, |lanes, other| lanes | other.lanes);
                 let there = warp.live & !here;

@@ -87,7 +87,7 @@ impl Masks {
     /// The run was ended though threads could continue: reports lanes that have waited long for lanes of their warp that still run.
     pub fn spinning(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
         for ((number, warp), named) in &self.warps {
-            let Some(warp) = end.block(*number).and_then(|block| block.warps.get(warp.number() as usize)) else { continue };
+            let Some(warp) = end.block(*number).and_then(|block| block.warps.get(warp.index())) else { continue };
             for waiting in named.waiting.iter().filter(|waiting| end.tick.saturating_since(waiting.place.tick) >= LONG) {
                 let missing = waiting.members & warp.live & !waiting.lanes;
                 if let Some(group) = warp.groups.iter().find(|group| group.lanes.intersects(missing) && group.state == GroupState::Ready) {

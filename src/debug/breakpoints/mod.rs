@@ -19,7 +19,6 @@ pub use events::{EVENTS, Occurrence, barrier_number};
 pub use list::Breakpoints;
 pub use location::Location;
 pub use message::LogMessage;
-pub use names::plain_name;
 pub use opcode::{Pattern, opcode};
 pub use resolved::Resolved;
 pub use view::{BreakpointPlace, BreakpointRow, breakpoint_place, breakpoint_rows};

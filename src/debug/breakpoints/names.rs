@@ -3,7 +3,7 @@
 use super::lines;
 use super::resolved::Resolved;
 use crate::debug::argument::ArgumentError;
-use crate::program::{Function, Pc, Program};
+use crate::program::{Function, Pc, Program, plain_name};
 
 /// The first instruction of the function `name`, or the instruction at the label `name`: of the function at `here` first, else of the
 /// only one that has it. `scope` names the function of a label, or the file of a function.
@@ -84,22 +84,4 @@ fn unknown(program: &Program, name: &str) -> ArgumentError {
     let labels = program.functions.iter().flat_map(|function| function.labels.iter().map(|(label, _)| &**label));
     let functions = program.functions.iter().flat_map(|function| [Some(&*function.name), plain_name(&function.name)]).flatten();
     ArgumentError::new(format!("there is no function or label '{name}'")).with_nearest(name, functions.chain(labels))
-}
-
-/// The last identifier of a mangled C++ name (`_Z5saxpyifPfS_`, `_ZN3app5saxpyEPf`), without namespaces and types.
-pub fn plain_name(mangled: &str) -> Option<&str> {
-    let mut rest = mangled.strip_prefix("_Z")?;
-    let nested = rest.strip_prefix('N');
-    rest = nested.unwrap_or(rest);
-    let mut last = None;
-    loop {
-        let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
-        let Some(length) = rest.get(..digits).and_then(|digits| digits.parse::<usize>().ok()) else { return last };
-        let end = digits.checked_add(length)?;
-        last = Some(rest.get(digits..end)?);
-        rest = rest.get(end..)?;
-        if nested.is_none() {
-            return last;
-        }
-    }
 }

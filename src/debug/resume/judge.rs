@@ -153,7 +153,7 @@ impl Session {
     fn barrier_at(&self, issue: &Issue) -> Option<u32> {
         let Some(Op::Sync(SyncOp::Barrier { id, .. })) = self.op_at(issue) else { return None };
         let SrcKind::Reg(slot) = id.kind() else { return barrier_number(self.program(), *id) };
-        let warp = self.machine().block(issue.place.block)?.warps.get(issue.place.warp.number() as usize)?;
+        let warp = self.machine().block(issue.place.block)?.warps.get(issue.place.warp.index())?;
         warp.registers.b32.get(slot.in_frame(issue.frame.b32).index()).map(|register| register[issue.active.first()])
     }
 

@@ -32,7 +32,7 @@ impl Session {
     pub(super) fn lock_scheduler(&mut self, scheduler_lock: &mut SchedulerLock, watcher: &mut Watcher) {
         let Some((block, warp)) = scheduler_lock.own else { return };
         watcher.places.retain(|place| place.number.is_some());
-        let ready = self.machine().block(block).and_then(|block| block.warps.get(warp.number() as usize)).map(|warp| warp.can_run());
+        let ready = self.machine().block(block).and_then(|block| block.warps.get(warp.index())).map(|warp| warp.can_run());
         watcher.held_for = scheduler_lock.own.filter(|_| ready == Some(true));
         watcher.waits_for = scheduler_lock.own.filter(|_| ready == Some(false));
         if ready == Some(true) {
@@ -91,7 +91,7 @@ impl Session {
 
     fn address_part(&self, issue: &Issue, source: Src, wide: bool) -> Option<u64> {
         let program = self.program();
-        let registers = &self.machine().block(issue.place.block)?.warps.get(issue.place.warp.number() as usize)?.registers;
+        let registers = &self.machine().block(issue.place.block)?.warps.get(issue.place.warp.index())?.registers;
         let lane = issue.active.first();
         match (source.kind(), wide) {
             (SrcKind::Reg(slot), true) => Some(registers.b64.get(slot.in_frame(issue.frame.b64).index())?[lane]),

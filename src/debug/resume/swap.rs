@@ -13,7 +13,7 @@ pub fn winners(machine: &Machine, touching: &WatchedTouch) -> Option<LaneMask> {
     let Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas, ty, d, b, .. }) = program.code[touching.place.pc.index()].op else {
         return None;
     };
-    let warp = machine.block(touching.place.block)?.warps.get(touching.place.warp.number() as usize)?;
+    let warp = machine.block(touching.place.block)?.warps.get(touching.place.warp.index())?;
     let group = warp.groups.iter().find(|group| group.mask.intersects(touching.lanes))?;
     let bits = ty.bits();
     if d.is_sink() || b.kind() == SrcKind::Reg(d.0) || bits > 64 {

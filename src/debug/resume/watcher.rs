@@ -357,9 +357,9 @@ impl Watcher {
                 self.hits.push(Hit::Touched(index, WatchedTouch { place, lanes, kind: AccessKind::Write, copy: None, address: None }));
             }
         }
-        let woken = self.waits_for.is_some_and(|(index, warp)| {
-            index == block.index && block.warps.get(warp.number() as usize).is_some_and(|warp| warp.can_run())
-        });
+        let woken = self
+            .waits_for
+            .is_some_and(|(index, warp)| index == block.index && block.warps.get(warp.index()).is_some_and(|warp| warp.can_run()));
         woken || !self.hits.is_empty()
     }
 }

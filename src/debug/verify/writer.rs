@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::debug::run::Job;
-use crate::debug::run::RunError;
-use crate::debug::run::RunOptions;
-use crate::debug::run::Runner;
+use crate::debug::run::{Job, RunError, RunOptions, Runner};
 use crate::debug::site::source_lines;
 use crate::isa::Space;
 use crate::launch::Case;

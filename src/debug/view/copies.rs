@@ -282,7 +282,7 @@ fn arrival_after(scene: &Scene<'_>, copy: &AsyncCopy) -> Option<(u64, String)> {
 
 fn warp_of<'a>(scene: &Scene<'a>, copy: &AsyncCopy) -> Option<&'a Warp> {
     let block = scene.machine.block(copy.issued.block).filter(|block| block.number == copy.by.number)?;
-    block.warps.get(copy.issued.warp.number() as usize).map(|warp| &**warp)
+    block.warps.get(copy.issued.warp.index()).map(|warp| &**warp)
 }
 
 /// What a group is of.

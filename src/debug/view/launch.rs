@@ -9,9 +9,8 @@ use crate::debug::names::scope::{Named, look_up};
 use crate::debug::scene::Scene;
 use crate::debug::value::{Scalar, Type};
 use crate::launch::constants_of;
-use crate::launch::variables::source_name;
 use crate::machine::DivergencePolicy;
-use crate::program::{Param, ParamPlace, VarId};
+use crate::program::{Param, ParamPlace, VarId, source_name};
 
 use super::symbols::TypeName;
 

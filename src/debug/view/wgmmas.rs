@@ -28,7 +28,7 @@ pub fn row(scene: &Scene<'_>, wgmma: &Wgmma) -> FlightRow {
     let bytes: u64 = wgmma.reads().map(|(start, end)| u64::from(end - start)).sum();
     let start = |address: u32| PlaceRange { first: names::place(scene, Space::Shared, u64::from(address)), last: None };
     let a = wgmma.a.map_or_else(|| registers(scene, wgmma, &wgmma.fragments), |a| Some(start(a.descriptor.start)));
-    let warp = scene.machine.block(wgmma.issued.block).and_then(|block| block.warps.get(wgmma.issued.warp.number() as usize));
+    let warp = scene.machine.block(wgmma.issued.block).and_then(|block| block.warps.get(wgmma.issued.warp.index()));
     let open = warp.is_some_and(|warp| warp.wgmmas.committed() == wgmma.group);
     FlightRow {
         id: wgmma.id,

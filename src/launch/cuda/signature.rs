@@ -139,12 +139,17 @@ fn after_angles(tokens: &Tokens<'_>, at: usize) -> usize {
 
 /// The index of the parenthesis that closes the one at `open`.
 fn closing(tokens: &Tokens<'_>, open: usize) -> Option<usize> {
+    closing_mark(tokens.list.iter().map(|(_, token)| token), open, ('(', ')'))
+}
+
+/// The index of the bracket of this kind that closes the one at `open`.
+fn closing_mark<'a, 't: 'a>(list: impl Iterator<Item = &'a Token<'t>>, open: usize, (opening, closing): (char, char)) -> Option<usize> {
     let mut depth = 0_u32;
-    for at in open..tokens.list.len() {
-        match mark(tokens, at) {
-            Some('(') => depth += 1,
-            Some(')') if depth == 1 => return Some(at),
-            Some(')') => depth = depth.saturating_sub(1),
+    for (at, token) in list.enumerate().skip(open) {
+        match token {
+            Token::Mark(mark) if *mark == opening => depth += 1,
+            Token::Mark(mark) if *mark == closing && depth == 1 => return Some(at),
+            Token::Mark(mark) if *mark == closing => depth = depth.saturating_sub(1),
             _ => {}
         }
     }
@@ -245,17 +250,8 @@ fn simplified<'t>(part: &[Token<'t>]) -> Result<(Vec<Token<'t>>, bool), &'static
 }
 
 /// What follows the bracket that closes the one at `open`.
-fn past(part: &[Token<'_>], open: usize, (opening, closing): (char, char)) -> usize {
-    let mut depth = 0_u32;
-    for (at, token) in part.iter().enumerate().skip(open) {
-        match token {
-            Token::Mark(mark) if *mark == opening => depth += 1,
-            Token::Mark(mark) if *mark == closing && depth == 1 => return at + 1,
-            Token::Mark(mark) if *mark == closing => depth -= 1,
-            _ => {}
-        }
-    }
-    part.len()
+fn past(part: &[Token<'_>], open: usize, kind: (char, char)) -> usize {
+    closing_mark(part.iter(), open, kind).map_or(part.len(), |at| at + 1)
 }
 
 /// What a declaration is made of: words of types, and other words with what stands before them.

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use super::Study;
 use super::flow::reachable;
 use crate::isa::Space;
-use crate::launch::variables::source_name;
-use crate::program::{FuncId, Named, Pc, Program, VarId};
+use crate::program::{FuncId, Named, Pc, Program, VarId, source_name};
 
 /// The `.const` variables that code which `kernel` can reach names, in the order of declaration.
 pub fn constants_of(program: &Program, kernel: FuncId) -> BTreeSet<VarId> {

@@ -50,7 +50,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// `barrier.cluster.arrive`.
     fn arrive_at_cluster(&mut self, relaxed: bool, aligned: bool, group: &Group, active: LaneMask) -> Executed {
-        let arrived = self.cluster.arrived_of(self.place.warp.number() as usize) & active;
+        let arrived = self.cluster.arrived_of(self.place.warp.index()) & active;
         if !arrived.is_empty() {
             let message = "a second arrival at the barrier of the cluster without a wait between";
             return Err(self.trap(TrapKind::ClusterOrder, arrived, message));
@@ -62,7 +62,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// `barrier.cluster.wait`. Lanes that have not arrived in this phase have seen the end of the one before.
     fn wait_for_cluster(&mut self, group: &Group, active: LaneMask) -> Flow {
-        let arrived = self.cluster.arrived_of(self.place.warp.number() as usize) & active;
+        let arrived = self.cluster.arrived_of(self.place.warp.index()) & active;
         self.report_order(active, Order::ClusterWaits);
         if arrived.is_empty() {
             return Flow::Next;

@@ -28,7 +28,7 @@ impl Machine {
         let slot = self.blocks.iter().position(|slot| slot.as_ref().is_some_and(|resident| resident.number == block))?;
         let rank = slot - self.cluster_slots(slot).start;
         let block = Arc::make_mut(self.blocks.get_mut(slot)?.as_mut()?);
-        let warp = Arc::make_mut(block.warps.get_mut(number.number() as usize)?);
+        let warp = Arc::make_mut(block.warps.get_mut(number.index())?);
         let sources = Sources {
             program: &self.device.program,
             prepared: &self.prepared,

@@ -31,7 +31,7 @@ fn contributors_before(machine: &Machine, barrier: &Mbarrier) -> Vec<(Place, Act
 /// What a warp that contributed before does now.
 fn activity(machine: &Machine, place: &Place) -> Activity {
     let Some(block) = machine.block(place.block) else { return Activity::Exited };
-    let Some(warp) = block.warps.get(place.warp.number() as usize).filter(|warp| !warp.live.is_empty()) else { return Activity::Exited };
+    let Some(warp) = block.warps.get(place.warp.index()).filter(|warp| !warp.live.is_empty()) else { return Activity::Exited };
     let Some(group) = warp.groups.first() else { return Activity::Exited };
     match group.state {
         GroupState::AtMbarrier { address } => Activity::AtMbarrier(machine.mbarrier_name(block, address), group.pc),
