@@ -5,11 +5,12 @@
 //! | race | unordered conflicting accesses, by happens-before as the PTX memory model defines it | `race` |
 //! | init | reads of memory and uses of registers before any write | `init` |
 //! | sync | barriers, masks, barrier objects, groups of copies | `sync` |
+//! | memory | wrong addresses: the machine itself stops there, so it is always on | `faults` |
 //!
-//! Each is a [`Checker`] with its mistakes listed beside it, and a row of [`CHECKERS`]. They know of a run what its events say, and what
-//! the machine says of a launch before its first instruction and after its last. [`Checkers`] holds those that are switched on and
-//! hands events to them. What they report does not depend on the order in which warps ran or copies ended, as far as the kernel's own
-//! decisions do not.
+//! Each has a row of [`CHECKERS`], which lists its mistakes and, but for memory, makes a [`Checker`]. They know of a run what its events
+//! say, and what the machine says of a launch before its first instruction and after its last. [`Checkers`] holds those that are switched
+//! on and hands events to them. What they report does not depend on the order in which warps ran or copies ended, as far as the kernel's
+//! own decisions do not.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

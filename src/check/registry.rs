@@ -104,7 +104,7 @@ mod tests {
     fn no_two_mistakes_have_the_same_word() {
         let words: Vec<&str> = findings().map(FindingId::word).collect();
         let distinct: std::collections::BTreeSet<&str> = words.iter().copied().collect();
-        assert_eq!((words.len(), distinct.len()), (46, 46));
+        assert_eq!(words.len(), distinct.len());
     }
 
     #[test]

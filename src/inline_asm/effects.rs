@@ -13,7 +13,7 @@ pub(super) enum Effect {
     /// It waits for other threads or orders accesses to memory.
     Orders,
     /// Its result comes from the other lanes that execute it.
-    Exchanges,
+    Collective,
     /// It reads this special register, which changes.
     Changes(&'static str),
 }
@@ -31,12 +31,12 @@ const OPCODES: &[(&str, Effect)] = &[
     ("fence", Effect::Orders),
     ("mbarrier", Effect::Orders),
     ("cp", Effect::Orders),
-    ("shfl", Effect::Exchanges),
-    ("vote", Effect::Exchanges),
-    ("match", Effect::Exchanges),
-    ("redux", Effect::Exchanges),
-    ("activemask", Effect::Exchanges),
-    ("elect", Effect::Exchanges),
+    ("shfl", Effect::Collective),
+    ("vote", Effect::Collective),
+    ("match", Effect::Collective),
+    ("redux", Effect::Collective),
+    ("activemask", Effect::Collective),
+    ("elect", Effect::Collective),
 ];
 /// Words of loads from memory that nothing writes while the kernel runs.
 const CONSTANT: &[&str] = &["const", "param", "nc"];
@@ -62,7 +62,7 @@ impl Effect {
             Effect::Writes => format!("'{opcode}' writes memory"),
             Effect::Reads => format!("'{opcode}' reads memory, where the value may change"),
             Effect::Orders => format!("'{opcode}' orders accesses to memory"),
-            Effect::Exchanges => format!("the result of '{opcode}' depends on the lanes that execute it together"),
+            Effect::Collective => format!("the result of '{opcode}' depends on the lanes that execute it together"),
             Effect::Changes(register) => format!("'{opcode}' reads {register}, which changes"),
         }
     }

@@ -52,7 +52,7 @@ pub enum Decode {
     Stack(StackDecode),
     /// Branches, calls and ends.
     Control(ControlDecode),
-    /// Barriers, and exchange between the lanes of a warp.
+    /// Barriers and warp collectives.
     Parallel(ParallelDecode),
 }
 
@@ -275,7 +275,7 @@ pub enum ControlDecode {
     Breakpoint,
 }
 
-/// Barriers, and exchange between the lanes of a warp.
+/// Barriers and warp collectives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[rustfmt::skip]
 pub enum ParallelDecode {

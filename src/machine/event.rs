@@ -57,7 +57,7 @@ pub struct AccessEvent<'a> {
     pub proxy: Proxy,
     /// The space the lanes' addresses are in, never `Generic`.
     pub space: Space,
-    /// Of shared memory, the slot and the rank in its cluster of the block that it belongs to.
+    /// Of shared memory, the block slot and the rank in its cluster of the block that it belongs to.
     pub owner: (u32, u32),
     /// Address of each lane in that space; lanes outside `lanes` repeat one of them.
     pub addresses: &'a PerLane<u64>,
@@ -120,8 +120,8 @@ pub struct MbarrierEvent {
     pub lanes: LaneMask,
     /// The block whose shared memory the object is in.
     pub block: [u32; 3],
-    /// Its slot.
-    pub slot: u32,
+    /// Its block slot: its index among the resident blocks.
+    pub block_slot: u32,
     /// Where in it.
     pub address: u32,
     /// The object's phase then; of lanes that contribute to several phases, each is reported for itself.
@@ -210,7 +210,7 @@ pub enum Order<'a> {
         aligned: bool,
     },
     /// A barrier of the block ended its phase. The lanes are none; those that had arrived are listed by warp.
-    Released {
+    BarrierCompleted {
         /// Which.
         id: u32,
         /// The lanes that arrived.
@@ -221,10 +221,10 @@ pub enum Order<'a> {
         /// The lanes that synchronize.
         members: LaneMask,
     },
-    /// They reach an instruction that exchanges values with the other lanes of `members`, and orders nothing. Reported again when they had
-    /// to wait for those.
-    Exchange {
-        /// The lanes that exchange.
+    /// They reach a warp collective (`shfl`, `vote`, `match`, `redux`, `elect`) with the other lanes of `members`, which orders nothing.
+    /// Reported again when they had to wait for those.
+    Collective {
+        /// The lanes that take part.
         members: LaneMask,
     },
     /// They arrived at the barrier of the cluster.
@@ -236,12 +236,12 @@ pub enum Order<'a> {
     },
     /// They wait for the barrier of the cluster, or continue if it has ended.
     ClusterWaits,
-    /// The barrier of the cluster ended its phase, for the blocks in this many slots from `first` on.
-    ClusterReleased {
-        /// The first slot.
+    /// The barrier of the cluster ended its phase, for the blocks in this many block slots from `first` on.
+    ClusterBarrierCompleted {
+        /// The first block slot.
         first: u32,
         /// How many.
-        slots: u32,
+        blocks: u32,
     },
     /// They closed their groups of copies.
     Committed {
@@ -280,9 +280,9 @@ pub struct OrderEvent<'a> {
     pub order: Order<'a>,
 }
 
-/// Lanes are about to exchange values, as those that execute the exchange at one place see it.
+/// Lanes are about to execute a warp collective (`shfl`, `vote`, `match`, `redux`, `elect`), as those that execute it at one place see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exchange {
+pub struct Collective {
     /// Where and when.
     pub place: Place,
     /// The lanes that execute it there.
@@ -325,8 +325,8 @@ pub enum Event<'a> {
     Access(AccessEvent<'a>),
     /// Threads did something that orders them.
     Order(OrderEvent<'a>),
-    /// Lanes are about to exchange values.
-    Exchange(&'a Exchange),
+    /// Lanes are about to execute a warp collective.
+    Collective(&'a Collective),
     /// Something has happened to an asynchronous copy.
     Copy(CopyEvent<'a>),
     /// Something is done to a barrier object, just before it happens; that a phase has ended is reported afterwards.
@@ -352,9 +352,9 @@ pub enum EventKind {
     Access,
     /// [`Event::Order`].
     Order,
-    /// [`Event::Exchange`] in which every lane's source takes part.
-    Exchange,
-    /// [`Event::Exchange`] by which some lane takes a value from one that does not take part.
+    /// [`Event::Collective`] in which every lane's source takes part.
+    Collective,
+    /// [`Event::Collective`] by which some lane takes a value from one that does not take part.
     AbsentSource,
     /// [`Event::Copy`].
     Copy,
@@ -417,8 +417,8 @@ impl Event<'_> {
         match self {
             Event::Access(_) => EventKind::Access,
             Event::Order(_) => EventKind::Order,
-            Event::Exchange(exchange) if exchange.absent.is_empty() => EventKind::Exchange,
-            Event::Exchange(_) => EventKind::AbsentSource,
+            Event::Collective(collective) if collective.absent.is_empty() => EventKind::Collective,
+            Event::Collective(_) => EventKind::AbsentSource,
             Event::Copy(_) => EventKind::Copy,
             Event::Mbarrier(_) => EventKind::Mbarrier,
             Event::Wgmma(_) => EventKind::Wgmma,

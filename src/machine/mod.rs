@@ -26,7 +26,7 @@ mod run;
 mod state;
 
 pub use event::{
-    AccessEvent, AccessKind, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Exchange, Issue, MbarrierChange, MbarrierEvent,
+    AccessEvent, AccessKind, Collective, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Issue, MbarrierChange, MbarrierEvent,
     NullObserver, Observer, Order, OrderEvent, Proxy, WgmmaChange, WgmmaEvent,
 };
 pub use in_flight::policy::{CopyPolicy, POLICIES, PolicyRow};

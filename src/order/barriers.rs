@@ -20,10 +20,10 @@ impl HappensBefore {
         self.acting(actor).arrive(id as usize, actor.warp, actor.lanes, waits, actor.tick);
     }
 
-    /// A barrier of the block in `slot` ended its phase.
-    pub fn release(&mut self, slot: u32, id: u32, tick: Tick) {
-        if let Some(Some(block)) = self.blocks.get_mut(slot as usize) {
-            block.release(id as usize, tick);
+    /// A barrier of the block in `block_slot` ended its phase.
+    pub fn complete_barrier(&mut self, block_slot: u32, id: u32, tick: Tick) {
+        if let Some(Some(block)) = self.blocks.get_mut(block_slot as usize) {
+            block.complete_barrier(id as usize, tick);
         }
     }
 
@@ -32,37 +32,37 @@ impl HappensBefore {
         self.acting(actor).warp_sync(actor.warp, actor.lanes, members, actor.tick);
     }
 
-    /// The barrier of the cluster around `slot`.
-    fn cluster_of(&mut self, slot: u32, number: u32) -> &mut ClusterBarrier {
+    /// The barrier of the cluster around `block_slot`.
+    fn cluster_of(&mut self, block_slot: u32, number: u32) -> &mut ClusterBarrier {
         let size = self.cluster();
-        let cluster = self.clusters.entry(slot - slot % size).or_default();
+        let cluster = self.clusters.entry(block_slot - block_slot % size).or_default();
         cluster.enter(u64::from(number / size));
         cluster
     }
 
     /// Lanes arrive at the barrier of their cluster; `relaxed`, they release only what they knew at a fence before.
     pub fn arrive_at_cluster(&mut self, actor: Actor, relaxed: bool) {
-        let Actor { slot, warp, lanes, tick } = actor;
+        let Actor { block_slot, warp, lanes, tick } = actor;
         let block = self.acting(actor);
-        let over = Some(Arc::new(block.past(warp, tick).released(lanes)));
+        let over = Some(Arc::new(block.clock_at(warp, tick).released(lanes)));
         let released = if relaxed { block.fenced(warp, lanes, Scope::Cluster).map(Arc::new) } else { over.clone() };
         let number = block.number;
-        self.cluster_of(slot, number).arrive(slot, warp, lanes, &Passed { released, over });
+        self.cluster_of(block_slot, number).arrive(block_slot, warp, lanes, &Passed { released, over });
     }
 
     /// Lanes wait for the barrier of their cluster, or pass if it has ended.
     pub fn wait_for_cluster(&mut self, actor: Actor) {
         let number = self.acting(actor).number;
-        if let Some(passed) = self.cluster_of(actor.slot, number).wait(actor.slot, actor.warp, actor.lanes) {
+        if let Some(passed) = self.cluster_of(actor.block_slot, number).wait(actor.block_slot, actor.warp, actor.lanes) {
             self.acting(actor).pass_cluster(actor.warp, actor.lanes, &passed);
         }
     }
 
-    /// The barrier of the cluster around the block `number` in `slot` ended its phase.
-    pub fn release_cluster(&mut self, slot: u32, number: u32) {
-        let (waiting, passed) = self.cluster_of(slot, number).end();
-        for (slot, warp, lanes) in waiting {
-            if let Some(Some(block)) = self.blocks.get_mut(slot as usize) {
+    /// The barrier of the cluster around the block `number` in `block_slot` ended its phase.
+    pub fn complete_cluster_barrier(&mut self, block_slot: u32, number: u32) {
+        let (waiting, passed) = self.cluster_of(block_slot, number).end();
+        for (block_slot, warp, lanes) in waiting {
+            if let Some(Some(block)) = self.blocks.get_mut(block_slot as usize) {
                 block.pass_cluster(warp, lanes, &passed);
             }
         }
@@ -72,37 +72,37 @@ impl HappensBefore {
 impl Block {
     /// Lanes arrive at barrier `id`.
     pub fn arrive(&mut self, id: usize, warp: WarpId, lanes: LaneMask, waits: bool, tick: Tick) {
-        let past = (!waits).then(|| self.past(warp, tick));
-        self.barriers[id].push(Arrival { warp, lanes, past });
+        let clock = (!waits).then(|| self.clock_at(warp, tick));
+        self.barriers[id].push(Arrival { warp, lanes, clock });
     }
 
     /// The phase of barrier `id` ends: what the arrivals released happens before the continuation of those that wait.
-    pub fn release(&mut self, id: usize, tick: Tick) {
+    pub fn complete_barrier(&mut self, id: usize, tick: Tick) {
         let arrivals = std::mem::take(&mut self.barriers[id]);
         let mut arrived = vec![LaneMask::NONE; self.warps.len()];
-        for arrival in arrivals.iter().filter(|arrival| arrival.past.is_none()) {
+        for arrival in arrivals.iter().filter(|arrival| arrival.clock.is_none()) {
             let own = &mut arrived[arrival.warp.position()];
             assert!(!own.intersects(arrival.lanes), "a lane waits at barrier {id} once a phase");
             *own |= arrival.lanes;
         }
         if self.warps.iter().zip(&arrived).all(|(warp, arrived)| *arrived == warp.all)
-            && arrivals.iter().all(|arrival| arrival.past.is_none())
+            && arrivals.iter().all(|arrival| arrival.clock.is_none())
         {
             return self.synchronize_all(tick);
         }
-        let mut clock = VectorClock::default();
-        for Arrival { warp, lanes, past } in &arrivals {
+        let mut joined = VectorClock::default();
+        for Arrival { warp, lanes, clock } in &arrivals {
             let now;
-            let past = match past {
-                Some(past) => past,
+            let arrived = match clock {
+                Some(clock) => clock,
                 None => {
-                    now = self.past(*warp, tick);
+                    now = self.clock_at(*warp, tick);
                     &now
                 }
             };
-            clock.join(&past.released(*lanes));
+            joined.join(&arrived.released(*lanes));
         }
-        let clock = Arc::new(clock);
+        let clock = Arc::new(joined);
         if self.warps.iter().zip(&arrived).all(|(warp, arrived)| *arrived == warp.live) {
             self.known = Some(clock);
             for warp in &mut self.warps {
@@ -151,7 +151,7 @@ impl Block {
             of.warp_before = tick + 1;
             of.gather(number, warp);
         } else if lanes.count() > 1 {
-            let clock = Arc::new(self.past(warp, tick).released(lanes));
+            let clock = Arc::new(self.clock_at(warp, tick).released(lanes));
             self.acquire(warp, lanes, &clock);
         }
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::operation::GROUPS;
+use super::operation::ASYNC_KINDS;
 use crate::base::lanes::LaneMask;
 use crate::base::{Tick, WarpId};
 
@@ -62,7 +62,7 @@ impl CompressedClock {
         debug_assert!(self.covers(other), "a join holds both");
     }
 
-    /// Whether `other` knows nothing more.
+    /// Whether `other` <= `self`, entry by entry.
     fn covers(&self, other: &Self) -> bool {
         self.all_before >= other.all_before
             && covers(&self.warps, &other.warps, self.all_before)
@@ -75,29 +75,29 @@ impl CompressedClock {
     }
 }
 
-/// What a proxy fence can be confined to.
+/// A use of another proxy than the generic one, with the memory that a proxy fence for it can be confined to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fenceable {
+pub enum ProxyKind {
     /// Asynchronous operations on shared memory, that of the cluster as well.
-    Shared,
+    AsyncShared,
     /// Asynchronous operations on global memory.
-    Global,
+    AsyncGlobal,
     /// The tensor maps that tensor copies read.
     TensorMap,
 }
 
-/// Kinds of [`Fenceable`].
-pub const FENCEABLES: usize = 3;
+/// Kinds of [`ProxyKind`].
+pub const PROXY_KINDS: usize = 3;
 
 /// What is known of one block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockClock {
     /// Operations that threads did themselves.
     pub own: CompressedClock,
-    /// Those of them after which a proxy fence comes, by [`Fenceable`].
-    pub fenced: [CompressedClock; FENCEABLES],
-    /// Asynchronous operations, by `Group`.
-    pub done: [CompressedClock; GROUPS],
+    /// Those of them after which a proxy fence comes, by [`ProxyKind`].
+    pub fenced: [CompressedClock; PROXY_KINDS],
+    /// Asynchronous operations, by `AsyncKind`.
+    pub done: [CompressedClock; ASYNC_KINDS],
     /// Copies that complete on a barrier object, by their number in the block.
     pub copies: Intervals,
 }
@@ -111,7 +111,7 @@ impl BlockClock {
         self.copies.join(&other.copies);
     }
 
-    /// Whether `other` knows nothing more.
+    /// Whether `other` <= `self`, entry by entry.
     fn covers(&self, other: &Self) -> bool {
         self.own.covers(&other.own)
             && self.fenced.iter().zip(&other.fenced).all(|(own, other)| own.covers(other))
@@ -159,7 +159,7 @@ impl VectorClock {
         debug_assert!(self.blocks.is_sorted_by(|(one, _), (next, _)| one < next), "blocks are in order");
     }
 
-    /// Whether `other` knows nothing more.
+    /// Whether `other` <= `self`, entry by entry.
     fn covers(&self, other: &Self) -> bool {
         let covers_fence = match (&self.after_fence, &other.after_fence) {
             (_, None) => true,
@@ -175,7 +175,7 @@ impl VectorClock {
     }
 
     /// Lets everything known count as fenced as well: a proxy fence comes after it.
-    pub fn fence(&mut self, memories: &[Fenceable]) {
+    pub fn fence(&mut self, memories: &[ProxyKind]) {
         for (_, known) in &mut self.blocks {
             memories.iter().for_each(|memory| known.fenced[*memory as usize].join(&known.own));
         }

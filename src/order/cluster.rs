@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::clock::{VectorClock, join_into};
 use crate::base::lanes::LaneMask;
 
-/// Lanes that wait: slot, warp and mask.
+/// Lanes that wait: block slot, warp and mask.
 type Waiting = (u32, WarpId, LaneMask);
 
 /// The barrier of a cluster.
@@ -19,7 +19,7 @@ pub struct ClusterBarrier {
     arriving: Passed,
     /// What the last phase passed on.
     ended: Passed,
-    /// The lanes that have arrived in the present phase, by slot and warp.
+    /// The lanes that have arrived in the present phase, by block slot and warp.
     arrived: BTreeMap<(u32, WarpId), LaneMask>,
     /// The lanes that wait for its end.
     waiting: Vec<Waiting>,
@@ -42,17 +42,17 @@ impl ClusterBarrier {
         }
     }
 
-    /// Lanes of the block in `slot` arrive.
-    pub fn arrive(&mut self, slot: u32, warp: WarpId, lanes: LaneMask, Passed { released, over }: &Passed) {
-        *self.arrived.entry((slot, warp)).or_default() |= lanes;
+    /// Lanes of the block in `block_slot` arrive.
+    pub fn arrive(&mut self, block_slot: u32, warp: WarpId, lanes: LaneMask, Passed { released, over }: &Passed) {
+        *self.arrived.entry((block_slot, warp)).or_default() |= lanes;
         released.iter().for_each(|clock| join_into(&mut self.arriving.released, clock));
         over.iter().for_each(|clock| join_into(&mut self.arriving.over, clock));
     }
 
     /// Lanes wait; what the phase that they saw end passes on, if it has ended.
-    pub fn wait(&mut self, slot: u32, warp: WarpId, lanes: LaneMask) -> Option<Passed> {
-        if self.arrived.get(&(slot, warp)).is_some_and(|arrived| arrived.intersects(lanes)) {
-            self.waiting.push((slot, warp, lanes));
+    pub fn wait(&mut self, block_slot: u32, warp: WarpId, lanes: LaneMask) -> Option<Passed> {
+        if self.arrived.get(&(block_slot, warp)).is_some_and(|arrived| arrived.intersects(lanes)) {
+            self.waiting.push((block_slot, warp, lanes));
             return None;
         }
         Some(self.ended.clone())

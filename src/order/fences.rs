@@ -1,6 +1,6 @@
 //! Fences (PTX ISA, "membar, fence"): what they release and acquire, and what they make visible through another proxy.
 
-use super::clock::Fenceable;
+use super::clock::ProxyKind;
 use super::operation::Actor;
 use super::state::HappensBefore;
 use super::threads::Fenced;
@@ -11,18 +11,18 @@ impl HappensBefore {
     /// Lanes execute a fence.
     pub fn fence(&mut self, actor: Actor, kind: FenceKind, ordering: Ordering, scope: Scope) {
         match kind {
-            FenceKind::ProxyAsync => self.fence_proxy(actor, &[Fenceable::Shared, Fenceable::Global]),
-            FenceKind::ProxyAsyncShared => self.fence_proxy(actor, &[Fenceable::Shared]),
-            FenceKind::ProxyAsyncGlobal => self.fence_proxy(actor, &[Fenceable::Global]),
+            FenceKind::ProxyAsync => self.fence_proxy(actor, &[ProxyKind::AsyncShared, ProxyKind::AsyncGlobal]),
+            FenceKind::ProxyAsyncShared => self.fence_proxy(actor, &[ProxyKind::AsyncShared]),
+            FenceKind::ProxyAsyncGlobal => self.fence_proxy(actor, &[ProxyKind::AsyncGlobal]),
             // The fence that releases a change of a tensor map makes it visible to no thread yet.
-            FenceKind::ProxyTensorMap if ordering == Ordering::Acquire => self.fence_proxy(actor, &[Fenceable::TensorMap]),
+            FenceKind::ProxyTensorMap if ordering == Ordering::Acquire => self.fence_proxy(actor, &[ProxyKind::TensorMap]),
             FenceKind::ProxyAlias | FenceKind::ProxyTensorMap => {}
             FenceKind::Memory => self.fence_memory(actor, true, ordering, scope),
             FenceKind::MbarrierInit => self.fence_memory(actor, false, ordering, scope),
         }
     }
 
-    fn fence_proxy(&mut self, actor: Actor, memories: &[Fenceable]) {
+    fn fence_proxy(&mut self, actor: Actor, memories: &[ProxyKind]) {
         self.acting(actor).fence_proxy(actor.warp, actor.lanes, memories, actor.tick);
     }
 
@@ -48,13 +48,13 @@ impl HappensBefore {
             }
         }
         if ordering != Ordering::Acquire {
-            let past = block.past(warp, tick);
+            let clock = block.clock_at(warp, tick);
             let fences = &mut block.warps[warp].fences;
             fences.retain_mut(|fenced| {
                 fenced.lanes &= if fenced.scope <= scope && fenced.sc <= sc { !lanes } else { LaneMask::ALL };
                 !fenced.lanes.is_empty()
             });
-            fences.push(Fenced { lanes, scope, sc, past });
+            fences.push(Fenced { lanes, scope, sc, clock });
         }
     }
 }

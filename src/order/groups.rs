@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::clock::VectorClock;
-use super::operation::{Actor, Group};
+use super::operation::{Actor, AsyncKind};
 use super::state::HappensBefore;
 use super::threads::{Block, Queue, Warp};
 use crate::base::lanes::{LaneMask, PerLane};
@@ -25,8 +25,8 @@ impl HappensBefore {
     }
 
     /// Lanes have waited until at most `pending` of their groups of copies were left, for those not closed yet as well if `open`.
-    pub fn wait(&mut self, actor: Actor, group: Group, open: bool, pending: u32) {
-        self.acting(actor).warps[actor.warp].wait(group, actor.lanes, (open, pending), actor.tick);
+    pub fn wait(&mut self, actor: Actor, kind: AsyncKind, open: bool, pending: u32) {
+        self.acting(actor).warps[actor.warp].wait(kind, actor.lanes, (open, pending), actor.tick);
     }
 
     /// A warp closes group `group` of its `wgmma`.
@@ -47,7 +47,7 @@ impl Block {
     fn wait_for_warpgroup(&mut self, warp: WarpId, lanes: LaneMask, done: u32) {
         let first = warp.number() - warp.number() % WARPS;
         let mut clock = VectorClock::default();
-        let known = &mut clock.of_mut(self.number).done[Group::Wgmma as usize];
+        let known = &mut clock.of_mut(self.number).done[AsyncKind::Wgmma as usize];
         for (number, of) in self.warps.entries().skip(first as usize).take(WARPS as usize) {
             let later = of.wgmma_groups.checked_sub(done).filter(|_| done > 0);
             let closed = later.and_then(|later| of.commits[Queue::Wgmma as usize].iter().rev().nth(later as usize));
@@ -67,12 +67,12 @@ impl Warp {
         commits.push((tick, lanes));
     }
 
-    fn wait(&mut self, group: Group, lanes: LaneMask, (open, pending): (bool, u32), tick: Tick) {
-        let queue = match group {
-            Group::Lane => Queue::Lane,
-            Group::Bulk | Group::BulkRead => Queue::Bulk,
+    fn wait(&mut self, kind: AsyncKind, lanes: LaneMask, (open, pending): (bool, u32), tick: Tick) {
+        let queue = match kind {
+            AsyncKind::Lane => Queue::Lane,
+            AsyncKind::Bulk | AsyncKind::BulkRead => Queue::Bulk,
             // Waits for these are the warpgroup's.
-            Group::Wgmma => return,
+            AsyncKind::Wgmma => return,
         };
         let commits = &self.commits[queue as usize];
         let closed = |lane: usize| {
@@ -88,7 +88,7 @@ impl Warp {
         if done.iter().all(|tick| *tick == Tick::START) {
             return;
         }
-        let own = &mut Arc::make_mut(self.own.get_or_insert_default()).done[group as usize];
+        let own = &mut Arc::make_mut(self.own.get_or_insert_default()).done[kind as usize];
         own.iter_mut().zip(done).for_each(|(known, done)| *known = (*known).max(done));
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::clock::{VectorClock, join_shared};
 use crate::isa::Scope;
 
-/// Where a location is: 0 for global memory, or the slot of a block plus one; and the address.
+/// Where a location is: 0 for global memory, or the block slot of a block plus one; and the address.
 pub type Where = (u32, u64);
 
 /// A thread: block number, warp and lane.

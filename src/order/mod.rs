@@ -9,7 +9,7 @@
 //! | barriers of the block, the warp and the cluster | `barriers`, `cluster` |
 //! | fences, also between proxies | `fences` |
 //! | release and acquire patterns through memory, with their scopes | `patterns`, `locations` |
-//! | groups of asynchronous operations | `groups` |
+//! | asynchronous operations that are waited for in groups | `groups` |
 //! | barrier objects, and the copies that complete on them | `objects`, `object` |
 //!
 //! Asynchronous copies are threads of their own, which know what their issuer knew and are known to those that wait for them. The
@@ -29,11 +29,11 @@ mod patterns;
 mod state;
 mod threads;
 
-pub use clock::{Fenceable, VectorClock};
+pub use clock::{ProxyKind, VectorClock};
 pub use locations::scope_of;
 pub use object::ObjectKey;
 pub use objects::ObjectUse;
-pub use operation::{Actor, Agent, Group, Operation};
+pub use operation::{Actor, Agent, AsyncKind, Operation};
 pub use patterns::Strong;
 pub use state::HappensBefore;
 pub use threads::{Block, Warp};

@@ -9,8 +9,8 @@ use crate::base::{Tick, WarpId};
 /// Where a barrier object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectKey {
-    /// The slot of the block whose shared memory it is in.
-    pub slot: u32,
+    /// The block slot of the block whose shared memory it is in.
+    pub block_slot: u32,
     /// Its address there.
     pub address: u32,
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::clock::{VectorClock, join_into};
 use super::object::{Endpoint, Object, ObjectKey, PendingCopy};
-use super::operation::{Actor, Agent, Group};
+use super::operation::{Actor, Agent, AsyncKind};
 use super::state::HappensBefore;
 use super::threads::{Pending, Warp};
 use crate::base::lanes::LaneMask;
@@ -39,7 +39,7 @@ impl HappensBefore {
             let scopes = [(party, Scope::Cluster), (Endpoint { is_narrow: true, ..party }, Scope::Cta)];
             scopes.into_iter().filter_map(|(party, scope)| Some((party, block.fenced(warp, lanes, scope)?))).collect()
         } else {
-            vec![(party, block.past(warp, tick).released(lanes))]
+            vec![(party, block.clock_at(warp, tick).released(lanes))]
         };
         let object = self.objects.entry(key).or_default();
         for (party, clock) in released {
@@ -75,7 +75,7 @@ impl HappensBefore {
         let block = self.acting(actor);
         let number = block.copies;
         block.copies += 1;
-        let (block, clock) = (block.number, block.past(warp, tick).released(lanes));
+        let (block, clock) = (block.number, block.clock_at(warp, tick).released(lanes));
         let before = self.pending_copies.insert(id, PendingCopy { block, number, warp, tick, clock });
         assert!(before.is_none(), "copy #{id} is issued once");
         Agent::Copy(number)
@@ -87,7 +87,7 @@ impl HappensBefore {
         let known = clock.of_mut(block);
         match arrival {
             Some(lanes) => {
-                lanes.iter().for_each(|lane| known.done[Group::Lane as usize].advance(warp, LaneMask::of(lane), LaneMask::ALL, tick));
+                lanes.iter().for_each(|lane| known.done[AsyncKind::Lane as usize].advance(warp, LaneMask::of(lane), LaneMask::ALL, tick));
             }
             None => {
                 known.copies.insert(number);

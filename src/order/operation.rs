@@ -5,7 +5,7 @@ use crate::base::{Tick, WarpId};
 
 /// Asynchronous operations that a thread issued and that become known in the order in which it issued them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub enum AsyncKind {
     /// `cp.async`.
     Lane,
     /// Bulk copies that belong to groups.
@@ -16,16 +16,16 @@ pub enum Group {
     Wgmma,
 }
 
-/// Kinds of [`Group`].
-pub const GROUPS: usize = 4;
+/// Kinds of [`AsyncKind`].
+pub const ASYNC_KINDS: usize = 4;
 
 /// What performs an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agent {
     /// The threads themselves.
     Threads,
-    /// An asynchronous operation of a group that its threads wait for.
-    Group(Group),
+    /// An asynchronous operation of a kind that its threads wait for.
+    Async(AsyncKind),
     /// A copy that completes on a barrier object; its number in its block.
     Copy(u32),
 }
@@ -50,8 +50,8 @@ pub struct Operation {
 /// Lanes of a warp that do something now.
 #[derive(Clone, Copy, Debug)]
 pub struct Actor {
-    /// The slot of their block.
-    pub slot: u32,
+    /// The block slot of their block.
+    pub block_slot: u32,
     /// Their warp.
     pub warp: WarpId,
     /// They.

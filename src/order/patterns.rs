@@ -23,8 +23,9 @@ pub struct Strong {
 }
 
 impl HappensBefore {
-    /// What a strong access acquires from locations, and releases there: `memory` is 0 for global memory, or the slot of a block plus one.
-    pub fn access(&mut self, actor: Actor, memory: u32, addresses: &PerLane<u64>, how: Strong) {
+    /// What a strong access acquires from locations, and releases there: `memory` is 0 for global memory, or the block slot of a block plus
+    /// one.
+    pub fn release_acquire(&mut self, actor: Actor, memory: u32, addresses: &PerLane<u64>, how: Strong) {
         assert!(how.reads || how.writes, "an access reads or writes");
         let Actor { warp, lanes, tick, .. } = actor;
         let is_quiet = self.locations.is_empty();
@@ -35,7 +36,7 @@ impl HappensBefore {
             return;
         }
         let cluster = self.cluster();
-        let Some(Some(block)) = self.blocks.get_mut(actor.slot as usize) else { return };
+        let Some(Some(block)) = self.blocks.get_mut(actor.block_slot as usize) else { return };
         for lane in lanes.iter() {
             let at = (memory, addresses[lane]);
             if how.reads {
@@ -53,10 +54,10 @@ impl HappensBefore {
             if how.writes {
                 let mut clocks = Vec::new();
                 if releases {
-                    clocks.push((how.scope, false, Arc::new(block.past(warp, tick).released(LaneMask::of(lane)))));
+                    clocks.push((how.scope, false, Arc::new(block.clock_at(warp, tick).released(LaneMask::of(lane)))));
                 }
                 for fenced in block.warps[warp].fences.iter().filter(|fenced| fenced.lanes.contains(lane)) {
-                    clocks.push((how.scope.min(fenced.scope), fenced.sc, Arc::new(fenced.past.released(LaneMask::of(lane)))));
+                    clocks.push((how.scope.min(fenced.scope), fenced.sc, Arc::new(fenced.clock.released(LaneMask::of(lane)))));
                 }
                 self.locations.write(at, (block.number, warp, lane as u8), how.reads, clocks);
             }

@@ -21,10 +21,10 @@ pub struct HappensBefore {
     cluster: u32,
     /// The time of what was done last.
     now: Tick,
-    /// By slot.
+    /// By block slot.
     pub(super) blocks: Vec<Option<Box<Block>>>,
     pub(super) locations: Locations,
-    /// By the first slot.
+    /// By the first block slot.
     pub(super) clusters: BTreeMap<u32, ClusterBarrier>,
     /// Barrier objects.
     pub(super) objects: BTreeMap<ObjectKey, Object>,
@@ -59,9 +59,10 @@ impl HappensBefore {
         self.warps.len()
     }
 
-    /// The block with this number is in `slot` now. True if it is new there: what the one before it in that slot had is dropped.
-    pub fn enter(&mut self, slot: u32, number: u32) -> bool {
-        let index = slot as usize;
+    /// The block with this number is in `block_slot` now. True if it is new there: what the one before it in that block slot had is
+    /// dropped.
+    pub fn enter(&mut self, block_slot: u32, number: u32) -> bool {
+        let index = block_slot as usize;
         if self.blocks.len() <= index {
             self.blocks.resize_with(index + 1, || None);
         }
@@ -69,25 +70,25 @@ impl HappensBefore {
             if block.number == number {
                 return false;
             }
-            assert!(block.number < number, "block {number} after block {} in slot {slot}", block.number);
+            assert!(block.number < number, "block {number} after block {} in block slot {block_slot}", block.number);
         }
         let warps = self.warps.iter().map(|all| Warp { all: *all, live: *all, ..Warp::default() }).collect();
         self.blocks[index] = Some(Box::new(Block { number, warps, ..Block::default() }));
-        self.objects.retain(|key, _| key.slot != slot);
+        self.objects.retain(|key, _| key.block_slot != block_slot);
         true
     }
 
-    /// The block in `slot`, if one has entered it.
-    pub fn block(&self, slot: u32) -> Option<&Block> {
-        self.blocks.get(slot as usize)?.as_deref()
+    /// The block in `block_slot`, if one has entered it.
+    pub fn block(&self, block_slot: u32) -> Option<&Block> {
+        self.blocks.get(block_slot as usize)?.as_deref()
     }
 
     /// The block of lanes that do something now: they are there, and time does not go back.
-    pub(super) fn acting(&mut self, Actor { slot, warp, lanes, tick }: Actor) -> &mut Block {
+    pub(super) fn acting(&mut self, Actor { block_slot, warp, lanes, tick }: Actor) -> &mut Block {
         assert!(tick >= self.now, "time {tick} after time {}", self.now);
         self.now = tick;
-        let block = self.blocks.get_mut(slot as usize).and_then(Option::as_deref_mut);
-        let Some(block) = block else { unreachable!("something is done in slot {slot}, which no block has entered") };
+        let block = self.blocks.get_mut(block_slot as usize).and_then(Option::as_deref_mut);
+        let Some(block) = block else { unreachable!("something is done in block slot {block_slot}, which no block has entered") };
         let live = block.warps[warp].live;
         assert!(!lanes.is_empty() && live.contains_all(lanes), "lanes {lanes:#x} of a warp with {live:#x}");
         block
@@ -99,15 +100,15 @@ impl HappensBefore {
         let block = self.acting(actor);
         block.exit(actor.warp, actor.lanes, actor.tick);
         if !is_alone {
-            let known = block.past(actor.warp, actor.tick).released(actor.lanes);
+            let known = block.clock_at(actor.warp, actor.tick).released(actor.lanes);
             join_into(&mut block.left, &Arc::new(known));
         }
         assert!(!block.warps[actor.warp].live.intersects(actor.lanes), "lanes that have exited are gone");
     }
 
-    /// Whether the threads of the block in `slot` that have exited knew of all that `operation` did, or that it was over.
-    pub fn left_after(&self, slot: u32, operation: &Operation) -> bool {
-        let left = self.block(slot).and_then(|block| block.left.as_ref());
+    /// Whether the threads of the block in `block_slot` that have exited knew of all that `operation` did, or that it was over.
+    pub fn left_after(&self, block_slot: u32, operation: &Operation) -> bool {
+        let left = self.block(block_slot).and_then(|block| block.left.as_ref());
         left.is_some_and(|clock| operation.lanes.iter().all(|lane| is_in(clock, operation, LaneMask::of(lane))))
     }
 }

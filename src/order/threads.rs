@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::clock::{BlockClock, CompressedClock, FENCEABLES, Fenceable, VectorClock, join_into, join_shared};
-use super::operation::{Agent, GROUPS, Group, Operation};
+use super::clock::{BlockClock, CompressedClock, PROXY_KINDS, ProxyKind, VectorClock, join_into, join_shared};
+use super::operation::{ASYNC_KINDS, Agent, AsyncKind, Operation};
 use crate::base::lanes::{LaneMask, PerLane};
 use crate::base::{IdVec, Tick, WarpId};
 use crate::isa::Scope;
@@ -82,27 +82,27 @@ pub struct Fenced {
     /// Whether it is a `fence.sc`.
     pub sc: bool,
     /// What they knew.
-    pub past: Past,
+    pub clock: WarpClock,
 }
 
 /// What a lane did for itself, which others learn of when it releases it.
 #[derive(Clone, Debug)]
 pub struct LaneState {
-    /// When it executed its last proxy fence for a kind of memory, plus one, by [`Fenceable`].
-    pub fenced: [PerLane<Tick>; FENCEABLES],
-    /// Asynchronous operations issued before these ticks have been waited for, by [`Group`].
-    pub done: [PerLane<Tick>; GROUPS],
+    /// When it executed its last proxy fence for a kind of memory, plus one, by [`ProxyKind`].
+    pub fenced: [PerLane<Tick>; PROXY_KINDS],
+    /// Asynchronous operations issued before these ticks have been waited for, by [`AsyncKind`].
+    pub done: [PerLane<Tick>; ASYNC_KINDS],
 }
 
 impl Default for LaneState {
     fn default() -> Self {
-        Self { fenced: [[Tick::START; 32]; FENCEABLES], done: [[Tick::START; 32]; GROUPS] }
+        Self { fenced: [[Tick::START; 32]; PROXY_KINDS], done: [[Tick::START; 32]; ASYNC_KINDS] }
     }
 }
 
 /// What a warp knew at some time.
 #[derive(Clone, Debug)]
-pub struct Past {
+pub struct WarpClock {
     number: u32,
     warp: WarpId,
     all: LaneMask,
@@ -125,7 +125,7 @@ pub struct Arrival {
     /// The lanes.
     pub lanes: LaneMask,
     /// What they knew, if they did not wait and continued.
-    pub past: Option<Past>,
+    pub clock: Option<WarpClock>,
 }
 
 /// What lanes will know when they execute a fence of at least this scope.
@@ -143,10 +143,10 @@ pub struct Pending {
 
 impl Block {
     /// What a warp knows, as of `tick`.
-    pub fn past(&self, warp: WarpId, tick: Tick) -> Past {
+    pub fn clock_at(&self, warp: WarpId, tick: Tick) -> WarpClock {
         let Self { number, all_before, known: block, warps, .. } = self;
         let Warp { all, warp_before, known, parts, pending, own, .. } = &warps[warp];
-        Past {
+        WarpClock {
             number: *number,
             warp,
             all: *all,
@@ -169,7 +169,7 @@ impl Block {
     /// What lanes of a warp released with their fences of at least `scope`.
     pub fn fenced(&self, warp: WarpId, lanes: LaneMask, scope: Scope) -> Option<VectorClock> {
         let fences = self.warps[warp].fences.iter().filter(|fenced| fenced.lanes.intersects(lanes) && fenced.scope >= scope);
-        fences.map(|fenced| fenced.past.released(fenced.lanes & lanes)).reduce(|mut all, more| {
+        fences.map(|fenced| fenced.clock.released(fenced.lanes & lanes)).reduce(|mut all, more| {
             all.join(&more);
             all
         })
@@ -205,11 +205,11 @@ impl Block {
                 operation.block == self.number
                     && (operation.tick < self.all_before || operation.warp == warp && operation.tick < of.warp_before)
             }
-            Agent::Group(group) if is_own => {
-                let done = |own: &Arc<LaneState>| groups_of(group, operation).any(|group| own.done[group as usize][lane] > operation.tick);
+            Agent::Async(kind) if is_own => {
+                let done = |own: &Arc<LaneState>| kinds_of(kind, operation).any(|kind| own.done[kind as usize][lane] > operation.tick);
                 of.own.as_ref().is_some_and(done)
             }
-            Agent::Group(_) | Agent::Copy(_) => false,
+            Agent::Async(_) | Agent::Copy(_) => false,
         };
         if at_once {
             return true;
@@ -219,7 +219,7 @@ impl Block {
     }
 
     /// Whether lane `lane` of `warp` knows that a proxy fence comes after what lane `by` of `operation` did.
-    pub fn fenced_before(&self, memory: Fenceable, warp: WarpId, lane: usize, operation: &Operation, by: usize) -> bool {
+    pub fn fenced_before(&self, memory: ProxyKind, warp: WarpId, lane: usize, operation: &Operation, by: usize) -> bool {
         let of = &self.warps[warp];
         let is_own = operation.block == self.number && operation.warp == warp && lane == by;
         if is_own && of.own.as_ref().is_some_and(|own| own.fenced[memory as usize][lane] > operation.tick) {
@@ -234,7 +234,7 @@ impl Block {
     }
 
     /// Whether every lane of `warp` knows that such a fence lies after all that `operation` did. False also where the lane decides.
-    pub fn all_fenced_before(&self, memory: Fenceable, warp: WarpId, operation: &Operation) -> bool {
+    pub fn all_fenced_before(&self, memory: ProxyKind, warp: WarpId, operation: &Operation) -> bool {
         let of = &self.warps[warp];
         [&self.known, &of.known].into_iter().flatten().any(|clock| clock_fenced_before(clock, memory, operation, operation.lanes))
     }
@@ -256,7 +256,7 @@ impl Block {
     }
 
     /// Lanes of `warp` executed a proxy fence.
-    pub fn fence_proxy(&mut self, warp: WarpId, lanes: LaneMask, memories: &[Fenceable], tick: Tick) {
+    pub fn fence_proxy(&mut self, warp: WarpId, lanes: LaneMask, memories: &[ProxyKind], tick: Tick) {
         let mut fenced = self.known.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
         fenced.of_mut(self.number).own.advance_all(self.all_before);
         let of = &mut self.warps[warp];
@@ -310,7 +310,7 @@ impl LaneState {
     }
 }
 
-impl Past {
+impl WarpClock {
     /// What `lanes` released then: what they knew, and what they had done before.
     pub fn released(&self, lanes: LaneMask) -> VectorClock {
         let mut clock = self.block.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
@@ -327,10 +327,10 @@ impl Past {
     }
 }
 
-/// The kinds of knowledge each of which is enough to know what `operation`, an operation of `group`, did.
-fn groups_of(group: Group, operation: &Operation) -> impl Iterator<Item = Group> {
-    let read = group == Group::Bulk && operation.only_reads;
-    [Some(group), read.then_some(Group::BulkRead)].into_iter().flatten()
+/// The kinds of knowledge each of which is enough to know what `operation`, an operation of `kind`, did.
+fn kinds_of(kind: AsyncKind, operation: &Operation) -> impl Iterator<Item = AsyncKind> {
+    let read = kind == AsyncKind::Bulk && operation.only_reads;
+    [Some(kind), read.then_some(AsyncKind::BulkRead)].into_iter().flatten()
 }
 
 pub fn is_in(clock: &VectorClock, operation: &Operation, lanes: LaneMask) -> bool {
@@ -338,12 +338,12 @@ pub fn is_in(clock: &VectorClock, operation: &Operation, lanes: LaneMask) -> boo
     let of = |ticks: &CompressedClock| ticks.of(operation.warp, lanes) > operation.tick;
     match operation.agent {
         Agent::Threads => of(&known.own),
-        Agent::Group(group) => groups_of(group, operation).any(|group| of(&known.done[group as usize])),
+        Agent::Async(kind) => kinds_of(kind, operation).any(|kind| of(&known.done[kind as usize])),
         Agent::Copy(number) => known.copies.contains(number),
     }
 }
 
-fn clock_fenced_before(clock: &VectorClock, memory: Fenceable, operation: &Operation, lanes: LaneMask) -> bool {
+fn clock_fenced_before(clock: &VectorClock, memory: ProxyKind, operation: &Operation, lanes: LaneMask) -> bool {
     clock.of(operation.block).is_some_and(|known| known.fenced[memory as usize].of(operation.warp, lanes) > operation.tick)
 }
 

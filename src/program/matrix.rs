@@ -131,9 +131,9 @@ impl MatrixOp {
     /// What it does beside writing registers.
     pub fn effects(&self) -> Effects {
         match self {
-            Self::Multiply(_) | Self::Transpose { .. } => Effects::of(&[Effect::Exchanges]),
-            Self::Load(_) | Self::LoadRows(_) => Effects::of(&[Effect::Exchanges, Effect::ReadsMemory]),
-            Self::Store(_) | Self::StoreRows(_) => Effects::of(&[Effect::Exchanges, Effect::WritesMemory]),
+            Self::Multiply(_) | Self::Transpose { .. } => Effects::of(&[Effect::Collective]),
+            Self::Load(_) | Self::LoadRows(_) => Effects::of(&[Effect::Collective, Effect::ReadsMemory]),
+            Self::Store(_) | Self::StoreRows(_) => Effects::of(&[Effect::Collective, Effect::WritesMemory]),
         }
     }
 }

@@ -41,8 +41,8 @@ impl Held<'_> {
 
 impl Observer for Held<'_> {
     fn mask(&self) -> EventMask {
-        use EventKind::{Access, Before, Copy, Exchange, Mbarrier, Order, Wgmma};
-        EventMask::of(&[Access, Before, Copy, Exchange, Mbarrier, Order, Wgmma])
+        use EventKind::{Access, Before, Collective, Copy, Mbarrier, Order, Wgmma};
+        EventMask::of(&[Access, Before, Copy, Collective, Mbarrier, Order, Wgmma])
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
@@ -66,11 +66,11 @@ impl Observer for Held<'_> {
                         self.expect(event.place.pc, Effect::Blocks);
                     }
                 }
-                Order::Exchange { .. } => self.expect(event.place.pc, Effect::Exchanges),
+                Order::Collective { .. } => self.expect(event.place.pc, Effect::Collective),
                 Order::Committed { .. } => self.expect(event.place.pc, Effect::Asynchronous),
-                Order::Released { .. } | Order::ClusterArrived { .. } | Order::ClusterReleased { .. } | Order::Exited => {}
+                Order::BarrierCompleted { .. } | Order::ClusterArrived { .. } | Order::ClusterBarrierCompleted { .. } | Order::Exited => {}
             },
-            Event::Exchange(exchange) => self.expect(exchange.place.pc, Effect::Exchanges),
+            Event::Collective(collective) => self.expect(collective.place.pc, Effect::Collective),
             Event::Copy(event) if event.stage == CopyStage::Issued => self.expect(event.copy.issued.pc, Effect::Asynchronous),
             Event::Wgmma(event) => {
                 if let WgmmaChange::Issued { .. } = event.change {

@@ -29,7 +29,7 @@ const UNIT: u64 = 16;
 pub(super) struct Memory {
     /// Global memory that held nothing at first.
     undefined: Vec<Undefined>,
-    /// What of the blocks on the machine was written, by slot.
+    /// What of the blocks on the machine was written, by block slot.
     blocks: Vec<BlockBytes>,
     /// The launch that runs.
     prepared: Option<Arc<PreparedLaunch>>,
@@ -222,7 +222,7 @@ impl Memory {
     /// What a `wgmma` reads of the block's shared memory must have been written when it is issued.
     pub fn wgmma(&mut self, event: &WgmmaEvent<'_>, program: &Program) {
         let WgmmaChange::Issued { wgmma, .. } = event.change else { return };
-        let owner = MemoryOwner::Block { slot: event.by.slot, index: event.place.block };
+        let owner = MemoryOwner::Block { block_slot: event.by.block_slot, index: event.place.block };
         let missing = wgmma.reads().find_map(|(start, end)| {
             let (from, bytes) = (Destination { owner, address: u64::from(start) }, u64::from(end - start));
             if self.holds(event.by.number, from, bytes) { None } else { self.gap(event.by.number, from, bytes) }
@@ -237,14 +237,14 @@ impl Memory {
     pub fn mbarrier(&mut self, event: &MbarrierEvent) {
         if let (MbarrierChange::Made(_), Some(prepared)) = (event.change, &self.prepared) {
             let number = prepared.block_number(event.block);
-            self.block(number, event.slot).shared.add(u64::from(event.address), MBARRIER_BYTES);
+            self.block(number, event.block_slot).shared.add(u64::from(event.address), MBARRIER_BYTES);
         }
     }
 
     fn holds(&mut self, issuer: u64, at: Destination, bytes: u64) -> bool {
         match at.owner {
             MemoryOwner::Global => self.piece(at.address).is_none_or(|piece| piece.written.contains(at.address - piece.range.start, bytes)),
-            MemoryOwner::Block { slot, .. } => self.block(issuer, slot).shared.contains(at.address, bytes),
+            MemoryOwner::Block { block_slot, .. } => self.block(issuer, block_slot).shared.contains(at.address, bytes),
         }
     }
 
@@ -268,7 +268,7 @@ impl Memory {
                 let piece = self.undefined.iter_mut().find(|piece| piece.range.contains(&at.address));
                 piece.into_iter().for_each(|piece| piece.written.add(at.address - piece.range.start, bytes));
             }
-            MemoryOwner::Block { slot, .. } => self.block(issuer, slot).shared.add(at.address, bytes),
+            MemoryOwner::Block { block_slot, .. } => self.block(issuer, block_slot).shared.add(at.address, bytes),
         }
     }
 
@@ -276,10 +276,10 @@ impl Memory {
         self.undefined.iter().find(|piece| piece.range.contains(&address))
     }
 
-    /// The block in a slot of the cluster of the block `issuer`; what the one before it in that slot wrote is dropped.
+    /// The block in a block slot of the cluster of the block `issuer`; what the one before it in that block slot wrote is dropped.
     #[inline]
-    fn block(&mut self, issuer: u64, slot: u32) -> &mut BlockBytes {
-        let (number, index) = (self.number_of(issuer, slot), slot as usize);
+    fn block(&mut self, issuer: u64, block_slot: u32) -> &mut BlockBytes {
+        let (number, index) = (self.number_of(issuer, block_slot), block_slot as usize);
         if index >= self.blocks.len() {
             self.blocks.resize_with(index + 1, || BlockBytes { number: u64::MAX, ..BlockBytes::default() });
         }
@@ -297,18 +297,19 @@ impl Memory {
 
     fn local(&mut self, event: &AccessEvent<'_>) -> &mut LocalBytes {
         let warp = event.place.warp.index();
-        let warps = &mut self.block(event.by.number, event.by.slot).local;
+        let warps = &mut self.block(event.by.number, event.by.block_slot).local;
         if warp >= warps.len() {
             warps.resize_with(warp + 1, LocalBytes::default);
         }
         &mut warps[warp]
     }
 
-    /// The number of the block in a slot of the cluster of the block `issuer`: a cluster takes neighbouring slots and numbers, by rank.
-    fn number_of(&self, issuer: u64, slot: u32) -> u64 {
+    /// The number of the block in a block slot of the cluster of the block `issuer`: a cluster takes neighbouring block slots and numbers,
+    /// by rank.
+    fn number_of(&self, issuer: u64, block_slot: u32) -> u64 {
         match self.prepared.as_ref().map_or(1, |prepared| prepared.cluster_blocks as u64) {
             1 => issuer,
-            size => issuer - issuer % size + u64::from(slot) % size,
+            size => issuer - issuer % size + u64::from(block_slot) % size,
         }
     }
 

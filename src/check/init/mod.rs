@@ -50,12 +50,12 @@ pub(super) const ROW: CheckerRow = CheckerRow {
     make: Some(|program| Box::new(Init { memory: Memory::default(), registers: Registers::new(program) })),
 };
 
-/// The events by which memory is written and lanes bring each other what they have not.
+/// The events by which memory is written and lanes take values from lanes that do not take part.
 const MEMORY: EventMask =
     EventMask::of(&[EventKind::Access, EventKind::Order, EventKind::AbsentSource, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
 
 /// Those by which values in registers are followed.
-const REGISTERS: EventMask = EventMask::of(&[EventKind::Before, EventKind::Exchange]);
+const REGISTERS: EventMask = EventMask::of(&[EventKind::Before, EventKind::Collective]);
 
 impl Checker for Init {
     fn begin(&mut self, launch: &LaunchStart) {
@@ -74,7 +74,7 @@ impl Checker for Init {
             Event::Wgmma(wgmma) => self.memory.wgmma(wgmma, to.program),
             Event::Mbarrier(object) => self.memory.mbarrier(object),
             Event::Order(OrderEvent { place, lanes, order: Order::Exited, .. }) => self.registers.exited(place, *lanes),
-            Event::Exchange(exchange) => self.registers.exchanged(exchange, to.program),
+            Event::Collective(collective) => self.registers.collective(collective, to.program),
             Event::Before(issue, warp) => return self.registers.before(issue, warp, to),
             Event::Order(_) | Event::After(..) | Event::Merged(..) | Event::Arrived(..) => {}
         }

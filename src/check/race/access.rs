@@ -7,7 +7,7 @@ use crate::machine::{LaneMask, PerLane, Place, Proxy};
 use crate::order::Operation;
 use crate::program::Pc;
 
-use super::pattern::Pattern;
+use super::lane_addresses::LaneAddresses;
 
 /// An access by lanes of a warp, or by an asynchronous operation that they issued.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub(super) struct Access {
     /// Bytes a lane.
     pub bytes: u32,
     /// Which address is whose.
-    pub pattern: Pattern,
+    pub lane_addresses: LaneAddresses,
     /// The copy, as the machine numbers it; 0 for none.
     pub copy: u64,
 }
@@ -87,7 +87,7 @@ impl Ref {
 impl Access {
     /// The lanes that touched the byte at `address`.
     pub fn lanes_at(&self, address: u64, log: &Log) -> LaneMask {
-        self.pattern.lanes_at(self.op.lanes, self.bytes, address, log)
+        self.lane_addresses.lanes_at(self.op.lanes, self.bytes, address, log)
     }
 
     /// The access as a side of a finding about `lanes` of it, in the block with this index.
@@ -99,9 +99,9 @@ impl Access {
 
 impl Log {
     /// Adds an access whose lanes are anywhere.
-    pub fn scatter(&mut self, addresses: &PerLane<u64>) -> Pattern {
+    pub fn scatter(&mut self, addresses: &PerLane<u64>) -> LaneAddresses {
         self.scattered.push(*addresses);
-        Pattern::Scattered(self.scattered.len() as u32 - 1)
+        LaneAddresses::Scattered(self.scattered.len() as u32 - 1)
     }
 
     /// The addresses of an access whose lanes are anywhere.
@@ -110,7 +110,7 @@ impl Log {
     }
 
     fn scattered_indices(&mut self) -> impl Iterator<Item = &mut u32> {
-        self.accesses.iter_mut().filter_map(|access| access.pattern.scattered())
+        self.accesses.iter_mut().filter_map(|access| access.lane_addresses.scattered())
     }
 
     /// Adds an access.
@@ -317,7 +317,7 @@ mod tests {
     use crate::order::Agent;
 
     fn access(log: &mut Log, tick: Tick) -> Ref {
-        let pattern = log.scatter(&[tick.0; 32]);
+        let lane_addresses = log.scatter(&[tick.0; 32]);
         let op = Operation { tick, block: 0, warp: WarpId::new(0), lanes: LaneMask::ALL, agent: Agent::Threads, only_reads: true };
         log.push(Access {
             op,
@@ -327,7 +327,7 @@ mod tests {
             strong: None,
             proxy: Proxy::Generic,
             bytes: 1,
-            pattern,
+            lane_addresses,
             copy: 0,
         })
     }

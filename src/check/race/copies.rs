@@ -3,7 +3,7 @@
 //! The reads and writes of a copy count from the moment it was issued, whenever the machine moves the bytes.
 
 use super::access::Access;
-use super::pattern::Pattern;
+use super::lane_addresses::LaneAddresses;
 use super::{Race, ShadowMemory, actor, operation};
 use crate::check::finding::SideAction;
 use crate::check::reporter::Reporter;
@@ -12,7 +12,7 @@ use crate::machine::{
     AsyncCopy, Contribution, CopyCompletion, CopyEvent, CopyKind, CopyStage, Destination, LaneMask, MbarrierChange, MbarrierEvent,
     MemoryOwner, Proxy,
 };
-use crate::order::{Agent, Group, ObjectKey, ObjectUse, Operation};
+use crate::order::{Agent, AsyncKind, ObjectKey, ObjectUse, Operation};
 
 /// Bytes of a barrier object.
 const OBJECT_BYTES: u32 = 8;
@@ -20,7 +20,7 @@ const OBJECT_BYTES: u32 = 8;
 impl Race {
     /// Something is done to a barrier object.
     pub(super) fn mbarrier(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
-        let key = ObjectKey { slot: event.slot, address: event.address };
+        let key = ObjectKey { block_slot: event.block_slot, address: event.address };
         if let MbarrierChange::Ended(phase) = event.change {
             self.order.end_phase(key, phase);
             return false;
@@ -51,7 +51,7 @@ impl Race {
 
     /// The object's bytes are memory as well: its initialization must be ordered before its uses.
     fn touch_object(&mut self, event: &MbarrierEvent, action: SideAction, to: &mut Reporter<'_>) -> bool {
-        let slot = event.by.slot;
+        let block_slot = event.by.block_slot;
         let access = Access {
             op: operation(event.by, &event.place, event.lanes, (Agent::Threads, action)),
             pc: event.place.pc,
@@ -60,12 +60,14 @@ impl Race {
             strong: (action != SideAction::Write).then_some(Scope::Sys),
             proxy: Proxy::Generic,
             bytes: OBJECT_BYTES,
-            pattern: Pattern::All,
+            lane_addresses: LaneAddresses::All,
             copy: 0,
         };
-        let owner = ShadowMemory::Block(event.slot);
-        self.with_judge(owner, slot, access, |judge, shadow| judge.range(shadow, u64::from(event.address), u64::from(OBJECT_BYTES)));
-        self.report(owner, slot, &access, to)
+        let owner = ShadowMemory::Block(event.block_slot);
+        self.with_detector(owner, block_slot, access, |detector, shadow| {
+            detector.range(shadow, u64::from(event.address), u64::from(OBJECT_BYTES));
+        });
+        self.report(owner, block_slot, &access, to)
     }
 
     /// Something becomes of a copy.
@@ -84,9 +86,9 @@ impl Race {
     fn issue(&mut self, copy: &AsyncCopy, to: &mut Reporter<'_>) -> bool {
         assert!(!copy.lanes.is_empty(), "copy #{} is issued by some lane", copy.id);
         self.enter(copy.by);
-        let slot = copy.by.slot;
+        let block_slot = copy.by.block_slot;
         let agent = match copy.ends {
-            CopyCompletion::Group { bulk, .. } => Agent::Group(if bulk { Group::Bulk } else { Group::Lane }),
+            CopyCompletion::Group { bulk, .. } => Agent::Async(if bulk { AsyncKind::Bulk } else { AsyncKind::Lane }),
             CopyCompletion::Mbarrier { .. } => self.order.issue_copy(actor(copy.by, &copy.issued, copy.lanes), copy.id),
         };
         let access = Access {
@@ -97,18 +99,18 @@ impl Race {
             strong: None,
             proxy: if matches!(copy.work, CopyKind::Bulk { .. } | CopyKind::Tensor(_)) { Proxy::Async } else { Proxy::Generic },
             bytes: 0,
-            pattern: Pattern::All,
+            lane_addresses: LaneAddresses::All,
             copy: copy.id,
         };
-        let mut found = self.touch_all(copy, slot, access, to);
+        let mut found = self.touch_all(copy, block_slot, access, to);
         let (action, strong) = if is_reduction(copy) { (SideAction::Atomic, Some(Scope::Gpu)) } else { (SideAction::Write, None) };
         let op = Operation { only_reads: false, ..access.op };
-        found |= self.touch_all(copy, slot, Access { op, action, strong, ..access }, to);
+        found |= self.touch_all(copy, block_slot, Access { op, action, strong, ..access }, to);
         found
     }
 
     /// Judges all that a copy reads, or all that it writes.
-    fn touch_all(&mut self, copy: &AsyncCopy, slot: u32, access: Access, to: &mut Reporter<'_>) -> bool {
+    fn touch_all(&mut self, copy: &AsyncCopy, block_slot: u32, access: Access, to: &mut Reporter<'_>) -> bool {
         if let CopyKind::CpAsync(copies) = &copy.work {
             let (owner, addresses, bytes) = match access.action {
                 SideAction::Read => (ShadowMemory::Global, copies.from, u32::from(*copies.kept.iter().max().unwrap_or(&0))),
@@ -120,9 +122,10 @@ impl Race {
             if lanes.is_empty() {
                 return false;
             }
-            let access = Access { op: Operation { lanes, ..access.op }, bytes, pattern: self.pattern(lanes, &addresses), ..access };
-            self.judge(owner, slot, access, &addresses);
-            return self.report(owner, slot, &access, to);
+            let access =
+                Access { op: Operation { lanes, ..access.op }, bytes, lane_addresses: self.lane_addresses(lanes, &addresses), ..access };
+            self.check(owner, block_slot, access, &addresses);
+            return self.report(owner, block_slot, &access, to);
         }
         let mut ranges: Vec<(Destination, u64)> = Vec::new();
         let visit = |at: Destination, bytes: u64| match ranges.last_mut() {
@@ -137,16 +140,16 @@ impl Race {
         }
         let Some(owner) = ranges.first().map(|(at, _)| owner_of(at.owner)) else { return false };
         let access = Access { bytes: ranges.iter().map(|(_, bytes)| *bytes as u32).sum(), ..access };
-        self.with_judge(owner, slot, access, |judge, shadow| {
-            ranges.iter().for_each(|(at, bytes)| judge.range(shadow, at.address, *bytes));
+        self.with_detector(owner, block_slot, access, |detector, shadow| {
+            ranges.iter().for_each(|(at, bytes)| detector.range(shadow, at.address, *bytes));
         });
-        self.report(owner, slot, &access, to)
+        self.report(owner, block_slot, &access, to)
     }
 
     fn end_copy(&mut self, copy: &AsyncCopy, lanes: LaneMask) {
-        if let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot, .. }, address, .. } = copy.ends {
+        if let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { block_slot, .. }, address, .. } = copy.ends {
             let arrival = matches!(copy.work, CopyKind::CpAsyncArrive).then_some(lanes);
-            self.order.end_copy(copy.id, ObjectKey { slot, address }, arrival);
+            self.order.end_copy(copy.id, ObjectKey { block_slot, address }, arrival);
         }
     }
 }
@@ -163,6 +166,6 @@ fn is_reduction(copy: &AsyncCopy) -> bool {
 fn owner_of(owner: MemoryOwner) -> ShadowMemory {
     match owner {
         MemoryOwner::Global => ShadowMemory::Global,
-        MemoryOwner::Block { slot, .. } => ShadowMemory::Block(slot),
+        MemoryOwner::Block { block_slot, .. } => ShadowMemory::Block(block_slot),
     }
 }

@@ -19,41 +19,41 @@ use crate::machine::{BlockId, OrderEvent};
 impl Race {
     /// Lanes of a block of a cluster exit.
     pub(super) fn leave(&mut self, event: &OrderEvent<'_>) {
-        let OrderEvent { place, by: BlockId { slot, .. }, lanes, .. } = *event;
-        if self.order.block(slot).is_none_or(|block| block.warps.iter().any(|warp| !warp.live.is_empty())) {
+        let OrderEvent { place, by: BlockId { block_slot, .. }, lanes, .. } = *event;
+        if self.order.block(block_slot).is_none_or(|block| block.warps.iter().any(|warp| !warp.live.is_empty())) {
             return;
         }
-        let Some(shadow) = self.shared.get_mut(slot as usize).and_then(Option::take) else { return };
+        let Some(shadow) = self.shared.get_mut(block_slot as usize).and_then(Option::take) else { return };
         let (mut last, exit) = (Entry::default(), Side::new(place, lanes, SideAction::Exit));
         for (address, entry) in shadow.entries() {
             // Neighbours are mostly equal.
             if entry != std::mem::replace(&mut last, entry) {
-                self.outlived(slot, entry.writes, address, &exit);
-                self.outlived(slot, entry.reads, address, &exit);
+                self.outlived(block_slot, entry.writes, address, &exit);
+                self.outlived(block_slot, entry.reads, address, &exit);
             }
         }
     }
 
-    /// Holds findings of those of the accesses to the byte at `address` that may come when the block in `slot` is gone.
-    fn outlived(&mut self, slot: u32, accesses: Ref, address: u64, exit: &Side) {
+    /// Holds findings of those of the accesses to the byte at `address` that may come when the block in `block_slot` is gone.
+    fn outlived(&mut self, block_slot: u32, accesses: Ref, address: u64, exit: &Side) {
         let members = self.log.members(accesses).map(|one| *self.log.get(one));
-        let late: Vec<Access> = members.filter(|access| self.may_outlive(slot, access)).collect();
+        let late: Vec<Access> = members.filter(|access| self.may_outlive(block_slot, access)).collect();
         for access in &late {
             assert!(access.op.tick <= exit.place.tick, "what a block does not know of came before its exit");
             let first = self.side(access, access.lanes_at(address, &self.log));
             if !self.deferred.repeats(finding::cause(CLUSTER_EXITED, 0, Some(&first), exit)) {
-                let memory = MemoryRange { space: Space::Shared, block: self.index_in(slot), address, bytes: access.bytes.min(16) };
+                let memory = MemoryRange { space: Space::Shared, block: self.index_in(block_slot), address, bytes: access.bytes.min(16) };
                 self.deferred.defer(outlives(first, exit, memory));
             }
         }
     }
 
-    /// Whether an access was another block's, and does not happen before the exits of the threads of the block in `slot`, all of which have
-    /// exited.
-    fn may_outlive(&self, slot: u32, access: &Access) -> bool {
-        let Some(block) = self.order.block(slot) else { return false };
+    /// Whether an access was another block's, and does not happen before the exits of the threads of the block in `block_slot`, all of
+    /// which have exited.
+    fn may_outlive(&self, block_slot: u32, access: &Access) -> bool {
+        let Some(block) = self.order.block(block_slot) else { return false };
         let is_seen = access.strong.is_some() && access.action != SideAction::Read && !uses_object(access);
-        access.op.block != block.number && !is_seen && !self.order.left_after(slot, &access.op)
+        access.op.block != block.number && !is_seen && !self.order.left_after(block_slot, &access.op)
     }
 }
 

@@ -5,7 +5,7 @@
 //! Happens-before as the PTX memory model defines it (PTX ISA, "Memory Consistency Model"), over the run as it went: [`crate::order`] keeps
 //! what every thread knows of the others. Copies are threads of their own ([`copies`]). What other blocks of a cluster do to the shared
 //! memory of a block must be known to it when it exits ([`exits`]). [`shadow`] holds for every byte its last writer and its readers since;
-//! [`judge`] compares an access with them. A write that is ordered after everything before it replaces it all (Flanagan and Freund,
+//! [`detector`] compares an access with them. A write that is ordered after everything before it replaces it all (Flanagan and Freund,
 //! "FastTrack", 2009).
 //!
 //! Accesses that are morally strong to each other do not race. What does not depend on the interleaving is reported whichever
@@ -26,9 +26,9 @@
 mod access;
 pub mod catalogue;
 mod copies;
+mod detector;
 mod exits;
-mod judge;
-mod pattern;
+mod lane_addresses;
 mod report;
 mod result_use;
 mod shadow;
@@ -37,8 +37,8 @@ mod wgmma;
 use std::sync::Arc;
 
 use access::{Access, Log, Sweep};
-use judge::{Conflict, Judge};
-use pattern::{Pattern, Strided};
+use detector::{Conflict, Detector};
+use lane_addresses::{LaneAddresses, Strided};
 use result_use::ResultUse;
 use shadow::Shadow;
 
@@ -54,7 +54,7 @@ use crate::machine::{
     AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, Order, OrderEvent, PerLane,
     Place, PreparedLaunch, Proxy,
 };
-use crate::order::{Actor, Agent, Group, HappensBefore, Operation, Strong};
+use crate::order::{Actor, Agent, AsyncKind, HappensBefore, Operation, Strong};
 use crate::program::{self, Program, map};
 
 /// The race checker of a case.
@@ -66,10 +66,10 @@ struct Race {
     order: HappensBefore,
     /// The shadow of global memory.
     global: Option<Box<Shadow>>,
-    /// That of the shared memory of the block in a slot.
+    /// That of the shared memory of the block in a block slot.
     shared: Vec<Option<Box<Shadow>>>,
     log: Log,
-    /// Accesses that could not be judged because too many had touched the same bytes.
+    /// Accesses that could not be checked because too many had touched the same bytes.
     undecided: u64,
     conflicts: Vec<Conflict>,
     /// Accesses to the shared memory of blocks that may have exited by then.
@@ -78,7 +78,7 @@ struct Race {
     result_use: ResultUse,
 }
 
-/// Memory: global, or the shared memory of the block in a slot.
+/// Memory: global, or the shared memory of the block in a block slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ShadowMemory {
     Global,
@@ -140,8 +140,8 @@ impl Checker for Race {
             Event::Copy(copy) => return self.copy(copy, to),
             Event::Mbarrier(object) => return self.mbarrier(object, to),
             Event::Wgmma(wgmma) => return self.wgmma(wgmma, to),
-            // Lanes that exchange registers are not ordered by that.
-            Event::Exchange(_) | Event::Before(..) | Event::After(..) | Event::Merged(..) | Event::Arrived(..) => {}
+            // A warp collective orders nothing.
+            Event::Collective(_) | Event::Before(..) | Event::After(..) | Event::Merged(..) | Event::Arrived(..) => {}
         }
         false
     }
@@ -173,8 +173,8 @@ impl Race {
             return false;
         }
         let access = self.plain(event);
-        self.judge(owner, event.by.slot, access, event.addresses);
-        self.report(owner, event.by.slot, &access, to)
+        self.check(owner, event.by.block_slot, access, event.addresses);
+        self.report(owner, event.by.block_slot, &access, to)
     }
 
     fn plain(&mut self, event: &AccessEvent<'_>) -> Access {
@@ -191,36 +191,42 @@ impl Race {
             strong: strength(&event.how),
             proxy: event.proxy,
             bytes: event.bytes,
-            pattern: self.pattern(event.lanes, event.addresses),
+            lane_addresses: self.lane_addresses(event.lanes, event.addresses),
             copy: 0,
         }
     }
 
-    fn pattern(&mut self, lanes: LaneMask, addresses: &PerLane<u64>) -> Pattern {
-        Strided::of(lanes, addresses).map_or_else(|| self.log.scatter(addresses), Pattern::Tile)
+    fn lane_addresses(&mut self, lanes: LaneMask, addresses: &PerLane<u64>) -> LaneAddresses {
+        Strided::of(lanes, addresses).map_or_else(|| self.log.scatter(addresses), LaneAddresses::Tile)
     }
 
-    /// Judges an access of lanes of the block in `slot`.
-    fn judge(&mut self, owner: ShadowMemory, slot: u32, access: Access, addresses: &PerLane<u64>) {
-        self.with_judge(owner, slot, access, |judge, shadow| judge.lanes(shadow, addresses));
+    /// Checks an access of lanes of the block in `block_slot`.
+    fn check(&mut self, owner: ShadowMemory, block_slot: u32, access: Access, addresses: &PerLane<u64>) {
+        self.with_detector(owner, block_slot, access, |detector, shadow| detector.lanes(shadow, addresses));
     }
 
-    /// Calls `judge` for an access that a warp of the block in `slot` does or has issued.
-    fn with_judge(&mut self, owner: ShadowMemory, slot: u32, access: Access, mut judge: impl FnMut(&mut Judge<'_>, &mut Shadow)) {
+    /// Calls `compare` for an access that a warp of the block in `block_slot` does or has issued.
+    fn with_detector(
+        &mut self,
+        owner: ShadowMemory,
+        block_slot: u32,
+        access: Access,
+        mut compare: impl FnMut(&mut Detector<'_>, &mut Shadow),
+    ) {
         let Self { order, global, shared, log, conflicts, undecided, .. } = self;
         let shadow = match owner {
             ShadowMemory::Global => global,
-            ShadowMemory::Block(slot) => match shared.get_mut(slot as usize) {
-                Some(shadow) if order.block(slot).is_some() => shadow,
+            ShadowMemory::Block(block_slot) => match shared.get_mut(block_slot as usize) {
+                Some(shadow) if order.block(block_slot).is_some() => shadow,
                 _ => return,
             },
         };
-        let Some(block) = order.block(slot) else { return };
-        assert!(block.number == access.op.block || access.op.agent != Agent::Threads, "an access is judged for the block that does it");
+        let Some(block) = order.block(block_slot) else { return };
+        assert!(block.number == access.op.block || access.op.agent != Agent::Threads, "an access is checked for the block that does it");
         let own = log.push(access);
         let (is_global, cluster) = (owner == ShadowMemory::Global, order.cluster());
-        let mut judging = Judge { log, block, cluster, is_global, conflicts, undecided, access, own, cached_transition: None };
-        judge(&mut judging, shadow.get_or_insert_default());
+        let mut detector = Detector { log, block, cluster, is_global, conflicts, undecided, access, own, cached_transition: None };
+        compare(&mut detector, shadow.get_or_insert_default());
         if self.log.is_full() && self.log.is_worth_a_sweep(self.shadows().map(Shadow::len).sum()) {
             self.sweep();
         }
@@ -239,32 +245,35 @@ impl Race {
         global.iter_mut().chain(shared.iter_mut().flatten()).for_each(|shadow| shadow.follow(&swept));
     }
 
-    /// The block that does something, which may be new in its slot.
+    /// The block that does something, which may be new in its block slot.
     fn enter(&mut self, by: BlockId) {
-        if self.order.enter(by.slot, by.number as u32) {
-            let slot = by.slot as usize;
-            if self.shared.len() <= slot {
-                self.shared.resize_with(slot + 1, || None);
+        if self.order.enter(by.block_slot, by.number as u32) {
+            let block_slot = by.block_slot as usize;
+            if self.shared.len() <= block_slot {
+                self.shared.resize_with(block_slot + 1, || None);
             }
-            self.shared[slot] = None;
+            self.shared[block_slot] = None;
         }
-        debug_assert!((by.slot as usize) < self.shared.len(), "a block in a slot has a place for its shadow");
+        debug_assert!((by.block_slot as usize) < self.shared.len(), "a block in a block slot has a place for its shadow");
     }
 
     /// A block of the same cluster, which may not have done anything yet: they lie side by side.
-    fn enter_peer(&mut self, BlockId { number, slot }: BlockId, peer: u32) {
-        let number = (number + u64::from(peer)).saturating_sub(u64::from(slot));
-        assert!(u64::from(slot.abs_diff(peer)) < u64::from(self.order.cluster()), "slot {peer} is of another cluster than slot {slot}");
-        self.enter(BlockId { number, slot: peer });
+    fn enter_peer(&mut self, BlockId { number, block_slot }: BlockId, peer: u32) {
+        let number = (number + u64::from(peer)).saturating_sub(u64::from(block_slot));
+        assert!(
+            u64::from(block_slot.abs_diff(peer)) < u64::from(self.order.cluster()),
+            "block slot {peer} is of another cluster than block slot {block_slot}"
+        );
+        self.enter(BlockId { number, block_slot: peer });
     }
 
     /// What a strong access learns from the location, and leaves there.
     fn order_through(&mut self, owner: ShadowMemory, event: &AccessEvent<'_>) {
-        let memory = if let ShadowMemory::Block(slot) = owner { slot + 1 } else { 0 };
+        let memory = if let ShadowMemory::Block(block_slot) = owner { block_slot + 1 } else { 0 };
         let (reads, writes) = (event.kind != AccessKind::Write, event.kind != AccessKind::Read);
         let scope = strength(&event.how).unwrap_or(Scope::Sys);
         let how = Strong { reads, writes, ordering: event.how.ordering, scope };
-        self.order.access(actor(event.by, &event.place, event.lanes), memory, event.addresses, how);
+        self.order.release_acquire(actor(event.by, &event.place, event.lanes), memory, event.addresses, how);
     }
 
     /// Threads did something that orders them.
@@ -275,35 +284,35 @@ impl Race {
         match order {
             Order::Fence { kind, ordering, scope } => self.order.fence(actor, kind, ordering, scope),
             Order::Arrived { id, waits, .. } => self.order.arrive(actor, id, waits),
-            Order::Released { id, .. } => self.order.release(by.slot, id, place.tick),
+            Order::BarrierCompleted { id, .. } => self.order.complete_barrier(by.block_slot, id, place.tick),
             Order::WarpSync { members } => self.order.sync_warp(actor, members),
             Order::Committed { bulk } => self.order.commit(actor, bulk),
             Order::Awaited(CopyWait { bulk, read, open, pending }) => {
-                let group = match (bulk, read) {
-                    (false, _) => Group::Lane,
-                    (true, false) => Group::Bulk,
-                    (true, true) => Group::BulkRead,
+                let kind = match (bulk, read) {
+                    (false, _) => AsyncKind::Lane,
+                    (true, false) => AsyncKind::Bulk,
+                    (true, true) => AsyncKind::BulkRead,
                 };
-                self.order.wait(actor, group, open, pending);
+                self.order.wait(actor, kind, open, pending);
             }
             Order::ClusterArrived { relaxed, .. } => self.order.arrive_at_cluster(actor, relaxed),
             Order::ClusterWaits => self.order.wait_for_cluster(actor),
-            Order::ClusterReleased { .. } => self.order.release_cluster(by.slot, by.number as u32),
+            Order::ClusterBarrierCompleted { .. } => self.order.complete_cluster_barrier(by.block_slot, by.number as u32),
             Order::Exited => {
                 self.order.exit(actor);
                 if self.order.cluster() > 1 {
                     self.leave(event);
                 }
             }
-            // Lanes that exchange registers are not ordered by that.
-            Order::Exchange { .. } => {}
+            // A warp collective orders nothing.
+            Order::Collective { .. } => {}
         }
     }
 }
 
 /// Lanes of a block that do something at a place.
 fn actor(by: BlockId, place: &Place, lanes: LaneMask) -> Actor {
-    Actor { slot: by.slot, warp: WarpId::new(place.warp.number()), lanes, tick: place.tick }
+    Actor { block_slot: by.block_slot, warp: WarpId::new(place.warp.number()), lanes, tick: place.tick }
 }
 
 /// What lanes of a block do at a place, or what they put in flight there.

@@ -1,7 +1,7 @@
 //! Races in words: which mistake it is, why the two sides are not ordered, and what would order them.
 
 use super::access::Access;
-use super::judge::Conflict;
+use super::detector::Conflict;
 use super::{Race, ShadowMemory};
 use crate::check::catalogue::FindingId;
 use crate::check::finding::{self, Distance, Finding, Link, MemoryRange, Repeated, Side, SideAction};
@@ -12,7 +12,7 @@ use crate::check::reachability::Cut;
 use crate::check::reporter::Reporter;
 use crate::isa::{Scope, Space};
 use crate::machine::{LaneMask, Proxy, Tick};
-use crate::order::{Agent, Group, scope_of};
+use crate::order::{Agent, AsyncKind, scope_of};
 
 /// How the two sides of a race are related.
 #[derive(Clone, Copy)]
@@ -39,8 +39,8 @@ enum LoopIteration {
 }
 
 impl Race {
-    /// Reports the conflicts of an access of the block in `slot`. True if there is a new finding among them.
-    pub(super) fn report(&mut self, owner: ShadowMemory, slot: u32, access: &Access, to: &mut Reporter<'_>) -> bool {
+    /// Reports the conflicts of an access of the block in `block_slot`. True if there is a new finding among them.
+    pub(super) fn report(&mut self, owner: ShadowMemory, block_slot: u32, access: &Access, to: &mut Reporter<'_>) -> bool {
         let mut new = false;
         for conflict in std::mem::take(&mut self.conflicts) {
             if is_overlap(&conflict.first, access) || is_overlap(access, &conflict.first) {
@@ -49,7 +49,7 @@ impl Race {
             }
             assert!(conflict.first.op.tick <= access.op.tick, "a race is with what came before");
             assert!(!conflict.first_lanes.is_empty() && !conflict.second_lanes.is_empty(), "a race is of some lanes");
-            let id = self.mistake(owner, slot, access, &conflict);
+            let id = self.mistake(owner, block_slot, access, &conflict);
             let (first, second) = (self.side(&conflict.first, conflict.first_lanes), self.side(access, conflict.second_lanes));
             let distance = self.distance(&conflict.first, access);
             let mut known = None;
@@ -64,8 +64,8 @@ impl Race {
                 launch: to.launch,
                 memory: Some(self.touched(owner, &conflict, access)),
                 why: why(id, relation, &conflict, access),
-                fix: advice(id, relation, &conflict.first, access),
-                chain: self.chain(slot, &first, &second, &conflict.first, access),
+                fix: fix(id, relation, &conflict.first, access),
+                chain: self.chain(block_slot, &first, &second, &conflict.first, access),
                 first: Some(first),
                 second,
                 count: 1,
@@ -80,19 +80,19 @@ impl Race {
         new
     }
 
-    fn mistake(&mut self, owner: ShadowMemory, slot: u32, access: &Access, conflict: &Conflict) -> FindingId {
+    fn mistake(&mut self, owner: ShadowMemory, block_slot: u32, access: &Access, conflict: &Conflict) -> FindingId {
         let first = &conflict.first;
         let is = |test: fn(&Access) -> bool| test(first) || test(access);
         if conflict.proxy {
             return RACE_PROXY;
         }
-        if is(|access| access.op.agent == Agent::Group(Group::Wgmma)) {
+        if is(|access| access.op.agent == Agent::Async(AsyncKind::Wgmma)) {
             return RACE_WGMMA;
         }
         if is(|access| access.copy != 0) {
             return RACE_ASYNC_COPY;
         }
-        if self.scope_is_too_narrow(first, access) || self.has_missed(slot, conflict, access) {
+        if self.scope_is_too_narrow(first, access) || self.has_missed(block_slot, conflict, access) {
             return RACE_SCOPE;
         }
         let on_object = uses_object(first) || uses_object(access);
@@ -151,8 +151,8 @@ impl Race {
     }
 
     /// Whether the two would be ordered if all scopes were as wide as the grid.
-    fn has_missed(&self, slot: u32, conflict: &Conflict, access: &Access) -> bool {
-        let Some(block) = self.order.block(slot) else { return false };
+    fn has_missed(&self, block_slot: u32, conflict: &Conflict, access: &Access) -> bool {
+        let Some(block) = self.order.block(block_slot) else { return false };
         let missed = &block.warps[access.op.warp].missed;
         let first = &conflict.first;
         missed.iter().filter(|(lanes, _)| lanes.intersects(conflict.second_lanes)).any(|(_, clock)| {
@@ -184,9 +184,9 @@ impl Race {
         self.prepared.as_ref().map_or([0; 3], |prepared| prepared.block_index(u64::from(number)))
     }
 
-    /// That of the block in `slot`.
-    pub(super) fn index_in(&self, slot: u32) -> [u32; 3] {
-        self.order.block(slot).map_or([0; 3], |block| self.index_of(block.number))
+    /// That of the block in `block_slot`.
+    pub(super) fn index_in(&self, block_slot: u32) -> [u32; 3] {
+        self.order.block(block_slot).map_or([0; 3], |block| self.index_of(block.number))
     }
 
     fn touched(&self, owner: ShadowMemory, conflict: &Conflict, access: &Access) -> MemoryRange {
@@ -194,19 +194,19 @@ impl Race {
         let address = conflict.address;
         match owner {
             ShadowMemory::Global => MemoryRange { space: Space::Global, block: [0; 3], address, bytes },
-            ShadowMemory::Block(slot) => {
-                let block = self.index_in(slot);
+            ShadowMemory::Block(block_slot) => {
+                let block = self.index_in(block_slot);
                 MemoryRange { space: Space::Shared, block, address, bytes }
             }
         }
     }
 
     /// What was ordered between the two, and what was not.
-    fn chain(&self, slot: u32, first: &Side, second: &Side, a: &Access, b: &Access) -> Vec<Link> {
+    fn chain(&self, block_slot: u32, first: &Side, second: &Side, a: &Access, b: &Access) -> Vec<Link> {
         let in_flight = |side: &Side| self.program.code[side.place.pc.index()].op.flight_word();
         let link = |side: &Side| Link { place: Some(side.place), text: format!("{} {}", actor(side, in_flight(side)), action(side)) };
         let mut chain = vec![link(first)];
-        if let Some(block) = self.order.block(slot)
+        if let Some(block) = self.order.block(block_slot)
             && a.op.block == b.op.block
         {
             let warp = &block.warps[b.op.warp];
@@ -305,22 +305,24 @@ fn why_async(first: &Access, second: &Access) -> Option<String> {
     let same_thread = (first.op.block, first.op.warp) == (second.op.block, second.op.warp) && first.op.lanes == second.op.lanes;
     let text = match copy.op.agent {
         Agent::Threads => return None,
-        Agent::Group(Group::Wgmma) if first.op.agent == Agent::Threads => {
+        Agent::Async(AsyncKind::Wgmma) if first.op.agent == Agent::Threads => {
             "the wgmma was issued with nothing that orders it after the access".into()
         }
         _ if first.op.agent == Agent::Threads => "the copy was issued with nothing that orders it after the access".into(),
-        Agent::Group(Group::Wgmma) => "the wgmma is in flight until wgmma.wait_group".into(),
-        Agent::Group(Group::Lane) if same_thread => {
+        Agent::Async(AsyncKind::Wgmma) => "the wgmma is in flight until wgmma.wait_group".into(),
+        Agent::Async(AsyncKind::Lane) if same_thread => {
             "the copy is in flight until its thread waits for its group: cp.async.wait_group".into()
         }
-        Agent::Group(Group::Lane) => "a wait covers only the copies of the thread that waits: it must wait, and then both must meet".into(),
-        Agent::Group(_) => "the copy is in flight until its thread waits for its group: cp.async.bulk.wait_group".into(),
+        Agent::Async(AsyncKind::Lane) => {
+            "a wait covers only the copies of the thread that waits: it must wait, and then both must meet".into()
+        }
+        Agent::Async(_) => "the copy is in flight until its thread waits for its group: cp.async.bulk.wait_group".into(),
         Agent::Copy(_) => "the copy is in flight until a thread observes the end of the mbarrier phase to which it brings its bytes".into(),
     };
     Some(text)
 }
 
-fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) -> String {
+fn fix(id: FindingId, relation: Relation, first: &Access, second: &Access) -> String {
     let copy = if first.op.agent == Agent::Threads { second } else { first };
     if id == RACE_PROXY {
         return match second.proxy {
@@ -343,11 +345,11 @@ fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) ->
             .into();
     }
     match copy.op.agent {
-        Agent::Group(Group::Wgmma) => return "wait with wgmma.wait_group before the access".into(),
-        Agent::Group(Group::Lane) => {
+        Agent::Async(AsyncKind::Wgmma) => return "wait with wgmma.wait_group before the access".into(),
+        Agent::Async(AsyncKind::Lane) => {
             return "commit the copies, wait with cp.async.wait_group, and meet at bar.sync before other threads touch the bytes".into();
         }
-        Agent::Group(_) => return "commit the copies and wait with cp.async.bulk.wait_group before the bytes are touched".into(),
+        Agent::Async(_) => return "commit the copies and wait with cp.async.bulk.wait_group before the bytes are touched".into(),
         Agent::Copy(_) => return "wait for the mbarrier's phase (mbarrier.try_wait) before the bytes are touched".into(),
         Agent::Threads => {}
     }

@@ -5,13 +5,13 @@
 //! until that warp has waited.
 
 use super::access::Access;
-use super::pattern::Pattern;
+use super::lane_addresses::LaneAddresses;
 use super::{Race, ShadowMemory, actor, operation};
 use crate::check::finding::{self, Finding, Link, Side, SideAction};
 use crate::check::race::catalogue::RACE_WGMMA;
 use crate::check::reporter::Reporter;
 use crate::machine::{Proxy, Wgmma, WgmmaChange, WgmmaEvent};
-use crate::order::{Agent, Group};
+use crate::order::{Agent, AsyncKind};
 
 impl Race {
     /// Something becomes of a `wgmma`, or of registers that one uses.
@@ -29,24 +29,24 @@ impl Race {
     }
 
     fn issue_wgmma(&mut self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bool {
-        let slot = event.by.slot;
+        let block_slot = event.by.block_slot;
         assert!(wgmma.reads().all(|(start, end)| start < end), "wgmma #{} reads some bytes", wgmma.id);
         let access = Access {
-            op: operation(event.by, &event.place, event.lanes, (Agent::Group(Group::Wgmma), SideAction::Read)),
+            op: operation(event.by, &event.place, event.lanes, (Agent::Async(AsyncKind::Wgmma), SideAction::Read)),
             pc: event.place.pc,
             action: SideAction::Read,
             is_mbarrier: false,
             strong: None,
             proxy: Proxy::Async,
             bytes: wgmma.reads().map(|(start, end)| end - start).sum(),
-            pattern: Pattern::All,
+            lane_addresses: LaneAddresses::All,
             copy: wgmma.id,
         };
-        let owner = ShadowMemory::Block(slot);
-        self.with_judge(owner, slot, access, |judge, shadow| {
-            wgmma.reads().for_each(|(start, end)| judge.range(shadow, u64::from(start), u64::from(end - start)));
+        let owner = ShadowMemory::Block(block_slot);
+        self.with_detector(owner, block_slot, access, |detector, shadow| {
+            wgmma.reads().for_each(|(start, end)| detector.range(shadow, u64::from(start), u64::from(end - start)));
         });
-        self.report(owner, slot, &access, to)
+        self.report(owner, block_slot, &access, to)
     }
 
     /// An instruction uses a register of a `wgmma` in flight.

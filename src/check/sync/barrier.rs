@@ -235,7 +235,7 @@ fn lanes_of_warp(arrived: &Arrived) -> String {
     format!("{} of warp {}", arrived.lanes.describe(), arrived.place.warp)
 }
 
-/// The barriers of the blocks on the machine, by slot.
+/// The barriers of the blocks on the machine, by block slot.
 #[derive(Clone, Default)]
 pub(super) struct Barriers {
     blocks: Vec<Option<(u64, BlockBarriers)>>,
@@ -251,20 +251,20 @@ impl Barriers {
 
     /// Those of a block.
     pub fn of(&mut self, by: BlockId) -> &mut BlockBarriers {
-        let slot = by.slot as usize;
-        if slot >= self.blocks.len() {
-            self.blocks.resize(slot + 1, None);
+        let block_slot = by.block_slot as usize;
+        if block_slot >= self.blocks.len() {
+            self.blocks.resize(block_slot + 1, None);
         }
         let threads = self.threads;
-        let known = self.blocks[slot].take();
-        assert!(known.as_ref().is_none_or(|(number, _)| *number <= by.number), "blocks take a slot in order");
+        let known = self.blocks[block_slot].take();
+        assert!(known.as_ref().is_none_or(|(number, _)| *number <= by.number), "blocks take a block slot in order");
         let known = known.filter(|(number, _)| *number == by.number);
-        &mut self.blocks[slot].insert(known.unwrap_or_else(|| (by.number, BlockBarriers::new(threads)))).1
+        &mut self.blocks[block_slot].insert(known.unwrap_or_else(|| (by.number, BlockBarriers::new(threads)))).1
     }
 
-    /// The barrier of the cluster ended its phase, for the blocks in `slots`.
-    pub fn cluster_released(&mut self, slots: Range<u32>, reachability: &mut Reachability, to: &mut Reporter<'_>) -> bool {
-        let of_cluster = self.blocks.iter_mut().skip(slots.start as usize).take(slots.len()).flatten();
+    /// The barrier of the cluster ended its phase, for the blocks in `block_slots`.
+    pub fn cluster_released(&mut self, block_slots: Range<u32>, reachability: &mut Reachability, to: &mut Reporter<'_>) -> bool {
+        let of_cluster = self.blocks.iter_mut().skip(block_slots.start as usize).take(block_slots.len()).flatten();
         of_cluster.fold(false, |found, (_, barriers)| barriers.released(CLUSTER, reachability, to) | found)
     }
 

@@ -94,10 +94,10 @@ impl Copies {
             }
             (
                 CopyStage::Issued,
-                CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot, .. }, address, .. },
+                CopyCompletion::Mbarrier { owner: MemoryOwner::Block { block_slot, .. }, address, .. },
                 CopyKind::CpAsyncArrive,
             ) => {
-                let waited_arrival = WaitedArrival { id: copy.id, at: (slot, address), is_there: false };
+                let waited_arrival = WaitedArrival { id: copy.id, at: (block_slot, address), is_there: false };
                 let Some(pending) = self.warps.get_mut(&key) else { return Some(waited_arrival) };
                 pending.end(lanes, |copy, _| !copy.bulk);
                 return pending.hand_over(waited_arrival, copy.issued.pc, lanes);

@@ -1,4 +1,4 @@
-//! Member masks of `bar.warp.sync` and of the exchanges between lanes (PTX ISA, "bar.warp.sync", "shfl.sync", "vote.sync", "match.sync",
+//! Member masks of `bar.warp.sync` and of warp collectives (PTX ISA, "bar.warp.sync", "shfl.sync", "vote.sync", "match.sync",
 //! "redux.sync", "elect.sync").
 //!
 //! A lane must be in its own mask, lanes that execute an instruction together must not name masks that overlap and differ, and a lane
@@ -62,7 +62,7 @@ impl Masks {
         self.warps.clear();
     }
 
-    /// Lanes reach a `bar.warp.sync`, or an exchange if they do not wait there; `live` have not exited.
+    /// Lanes reach a `bar.warp.sync`, or a warp collective if they do not wait there; `live` have not exited.
     pub fn uses_mask(&mut self, event: &OrderEvent<'_>, members: LaneMask, waits: bool, live: LaneMask, to: &mut Reporter<'_>) -> bool {
         assert!(!event.lanes.is_empty() && live.contains_all(event.lanes), "lanes that have not exited synchronize");
         let mask_use = MaskUse { place: event.place, lanes: event.lanes, members };

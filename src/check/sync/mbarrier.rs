@@ -25,14 +25,14 @@ use crate::machine::{
 /// Bytes of an object.
 const BYTES: u64 = 8;
 
-/// Where an object is: slot of its block, and address in its shared memory.
+/// Where an object is: block slot of its block, and address in its shared memory.
 type At = (u32, u32);
 
 /// The barrier objects of the blocks on the machine.
 #[derive(Clone, Default)]
 pub(super) struct Mbarriers {
     objects: BTreeMap<At, Object>,
-    /// By slot, the addresses from the first object to the end of the last.
+    /// By block slot, the addresses from the first object to the end of the last.
     extents: Vec<(u64, u64)>,
     /// How often each warp has arrived somewhere.
     arrivals: BTreeMap<([u32; 3], u32), u64>,
@@ -87,14 +87,14 @@ impl Mbarriers {
     /// Something is done to a barrier object.
     pub fn event(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
         self.drop_previous(event);
-        let at = (event.slot, event.address);
+        let at = (event.block_slot, event.address);
         match event.change {
             MbarrierChange::Made(_) => return self.made(event, to),
             MbarrierChange::Invalidated => {
                 if let Some(object) = self.objects.remove(&at) {
                     self.objects.insert(at, Object { ended: true, ..object });
                 }
-                self.measure(event.slot);
+                self.measure(event.block_slot);
             }
             MbarrierChange::Contributed(what) => {
                 if matches!(what, Contribution::Arrived(_) | Contribution::Dropped(_)) {
@@ -114,9 +114,9 @@ impl Mbarriers {
     fn made(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
         assert!(!event.lanes.is_empty(), "an object is made by some lane");
         let side = Side::new(event.place, event.lanes, SideAction::Synchronize);
-        let at = (event.slot, event.address);
+        let at = (event.block_slot, event.address);
         let before = self.objects.insert(at, Object::new(event.block, side));
-        self.measure(event.slot);
+        self.measure(event.block_slot);
         let Some(before) = before.filter(|before| before.used && !before.ended) else { return false };
         let why = "the object was made before, has been used since, and mbarrier.inval has not ended its use".to_string();
         let fix = "make each object once, before its first use, or end its use with mbarrier.inval first".to_string();
@@ -124,9 +124,9 @@ impl Mbarriers {
         to.report(Finding { first: Some(before.made), memory, ..Finding::new(MBARRIER_REINIT, side, why, fix) })
     }
 
-    /// The objects of the block that was in the slot before are judged and dropped.
+    /// The objects of the block that was in the block slot before are judged and dropped.
     fn drop_previous(&mut self, event: &MbarrierEvent) {
-        let own = (event.slot, 0)..=(event.slot, u32::MAX);
+        let own = (event.block_slot, 0)..=(event.block_slot, u32::MAX);
         if self.objects.range(own.clone()).next().is_none_or(|(_, object)| object.block == event.block) {
             return;
         }
@@ -134,15 +134,18 @@ impl Mbarriers {
         for at in old {
             self.objects.remove(&at).into_iter().for_each(|object| object.finish(at, false, &mut self.deferred));
         }
-        self.measure(event.slot);
+        self.measure(event.block_slot);
     }
 
-    fn measure(&mut self, slot: u32) {
-        let mut live =
-            self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| !object.ended).map(|((_, at), _)| u64::from(*at));
+    fn measure(&mut self, block_slot: u32) {
+        let mut live = self
+            .objects
+            .range((block_slot, 0)..=(block_slot, u32::MAX))
+            .filter(|(_, object)| !object.ended)
+            .map(|((_, at), _)| u64::from(*at));
         let extent = live.next().map_or((0, 0), |first| (first, live.next_back().unwrap_or(first) + BYTES));
         assert!(extent.0 <= extent.1, "the last object is not before the first");
-        let index = slot as usize;
+        let index = block_slot as usize;
         if index >= self.extents.len() {
             self.extents.resize(index + 1, (0, 0));
         }
@@ -160,8 +163,8 @@ impl Mbarriers {
 
     #[cold]
     fn touched(&self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let slot = event.owner.0;
-        for ((_, address), object) in self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| !object.ended) {
+        let block_slot = event.owner.0;
+        for ((_, address), object) in self.objects.range((block_slot, 0)..=(block_slot, u32::MAX)).filter(|(_, object)| !object.ended) {
             let (start, bytes) = (u64::from(*address), u64::from(event.bytes));
             let touches = |lane: usize| event.addresses[lane] < start + BYTES && event.addresses[lane] + bytes > start;
             let lanes = event.lanes.filter(touches);
@@ -192,18 +195,18 @@ impl Mbarriers {
         let copy = event.copy;
         let side = Side { copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, SideAction::Write) };
         if event.stage == CopyStage::Ended
-            && let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot, .. }, address, bytes } = copy.ends
-            && let Some(object) = self.objects.get_mut(&(slot, address))
+            && let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { block_slot, .. }, address, bytes } = copy.ends
+            && let Some(object) = self.objects.get_mut(&(block_slot, address))
         {
             object.brought(i64::from(bytes), Some(side).filter(|_| !self.waited_arrival.remove(&copy.id)));
         }
         let mut hit = None;
         if event.stage == CopyStage::Issued {
             copy.work.writes(event.lanes, |at, bytes| {
-                if let MemoryOwner::Block { slot, .. } = at.owner {
-                    let live = self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| !object.ended);
+                if let MemoryOwner::Block { block_slot, .. } = at.owner {
+                    let live = self.objects.range((block_slot, 0)..=(block_slot, u32::MAX)).filter(|(_, object)| !object.ended);
                     let inside = |address: u32| u64::from(address) < at.address + bytes && u64::from(address) + BYTES > at.address;
-                    hit = hit.or(live.map(|((_, address), _)| (slot, *address)).find(|(_, address)| inside(*address)));
+                    hit = hit.or(live.map(|((_, address), _)| (block_slot, *address)).find(|(_, address)| inside(*address)));
                 }
             });
         }
@@ -214,10 +217,12 @@ impl Mbarriers {
     /// No warp can make progress: reports objects that wait for bytes without a copy that brings them.
     pub fn deadlock(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
         for block in &end.blocks {
-            let slot = block.id.slot;
-            for ((_, address), object) in self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| object.bytes != 0) {
+            let block_slot = block.id.block_slot;
+            for ((_, address), object) in
+                self.objects.range((block_slot, 0)..=(block_slot, u32::MAX)).filter(|(_, object)| object.bytes != 0)
+            {
                 let waiter = waiter(block, *address, end.tick);
-                if let Some(waiter) = waiter.filter(|_| !end.awaited.contains(&(slot, *address))) {
+                if let Some(waiter) = waiter.filter(|_| !end.awaited.contains(&(block_slot, *address))) {
                     to.report(object.mismatch(*address, waiter));
                 }
             }

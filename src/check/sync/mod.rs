@@ -85,7 +85,7 @@ impl Checker for Sync {
             Event::Copy(copy) => self.copy(copy, to),
             Event::Mbarrier(object) => self.mbarrier(object, to),
             Event::Wgmma(wgmma) => self.wgmmas.event(wgmma, to),
-            Event::Exchange(_) | Event::Before(..) | Event::After(..) | Event::Merged(..) | Event::Arrived(..) => false,
+            Event::Collective(_) | Event::Before(..) | Event::After(..) | Event::Merged(..) | Event::Arrived(..) => false,
         }
     }
 
@@ -123,8 +123,8 @@ impl Sync {
                 self.mbarriers.arrives(&event.place);
                 self.barriers.of(event.by).arrived(event, (id, aligned), wanted, to)
             }
-            Order::Released { id, .. } => self.barriers.of(event.by).released(id, &mut self.reachability, to),
-            Order::WarpSync { members } | Order::Exchange { members } => {
+            Order::BarrierCompleted { id, .. } => self.barriers.of(event.by).released(id, &mut self.reachability, to),
+            Order::WarpSync { members } | Order::Collective { members } => {
                 let live = self.barriers.of(event.by).live(event.place.warp.number());
                 self.masks.uses_mask(event, members, matches!(event.order, Order::WarpSync { .. }), live, to)
             }
@@ -133,9 +133,9 @@ impl Sync {
                 self.barriers.of(event.by).arrived(event, (CLUSTER, aligned), None, to) | self.clusters.arrives(event, to)
             }
             Order::ClusterWaits => self.clusters.waits(event, to),
-            Order::ClusterReleased { first, slots } => {
+            Order::ClusterBarrierCompleted { first, blocks } => {
                 self.clusters.released(event.by);
-                self.barriers.cluster_released(first..first + slots, &mut self.reachability, to)
+                self.barriers.cluster_released(first..first + blocks, &mut self.reachability, to)
             }
             Order::Committed { bulk } => {
                 self.copies.committed(event, bulk);

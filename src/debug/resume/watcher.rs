@@ -247,7 +247,7 @@ impl Observer for Watcher {
             Event::After(issue, warp) => self.after(issue, warp),
             Event::Merged(place, lanes) => self.merged(*place, *lanes),
             Event::Arrived(place, block) => self.arrived(*place, block),
-            Event::Order(_) | Event::Exchange(_) => false,
+            Event::Order(_) | Event::Collective(_) => false,
         }
     }
 }

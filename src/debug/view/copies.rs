@@ -250,9 +250,9 @@ fn range(scene: &Scene<'_>, show: impl FnOnce(Visit<'_>)) -> Vec<PlaceRange> {
 }
 
 fn place_of(scene: &Scene<'_>, owner: MemoryOwner, address: u64) -> String {
-    let MemoryOwner::Block { slot, index } = owner else { return names::place(scene, Space::Global, address) };
+    let MemoryOwner::Block { block_slot, index } = owner else { return names::place(scene, Space::Global, address) };
     let name = names::place(scene, Space::Shared, address);
-    if index == scene.focus.block { name } else { format!("{name} of rank {}", scene.machine.rank_in_cluster(slot)) }
+    if index == scene.focus.block { name } else { format!("{name} of rank {}", scene.machine.rank_in_cluster(block_slot)) }
 }
 
 /// What will say that a copy has ended.
@@ -382,7 +382,7 @@ pub fn in_flight(scene: &Scene<'_>, space: Space, address: u64, bytes: u64) -> O
         Space::Global => MemoryOwner::Global,
         Space::Shared => {
             let block = scene.machine.block(found.owner.block)?;
-            MemoryOwner::Block { slot: scene.machine.slot_of(block)?, index: block.index }
+            MemoryOwner::Block { block_slot: scene.machine.block_slot_of(block)?, index: block.index }
         }
         _ => return None,
     };

@@ -106,13 +106,15 @@ pub struct MbarrierAction {
 pub fn mbarrier_views(scene: &Scene<'_>) -> Result<Vec<MbarrierView>, SceneError> {
     let own = scene.block()?;
     let size = scene.machine.config().blocks_of_cluster();
-    let slot = scene.machine.slot_of(own).ok_or(SceneError::Finished { block: own.index })?;
-    let first = slot - slot % size.max(1);
-    let peers = (first..first.saturating_add(size)).filter(|peer| *peer != slot);
-    let slots = std::iter::once(slot).chain(peers);
-    let of_slot = |slot: u32| scene.machine.block_in(slot).map(|block| (slot, block));
-    let all = slots.filter_map(of_slot).flat_map(|(slot, block)| block.shared.mbarriers().map(move |object| (slot, block, object)));
-    Ok(all.map(|(slot, block, (address, object))| view(scene, (slot, block), address, object)).collect())
+    let block_slot = scene.machine.block_slot_of(own).ok_or(SceneError::Finished { block: own.index })?;
+    let first = block_slot - block_slot % size.max(1);
+    let peers = (first..first.saturating_add(size)).filter(|peer| *peer != block_slot);
+    let block_slots = std::iter::once(block_slot).chain(peers);
+    let in_block_slot = |block_slot: u32| scene.machine.block_in(block_slot).map(|block| (block_slot, block));
+    let all = block_slots
+        .filter_map(in_block_slot)
+        .flat_map(|(block_slot, block)| block.shared.mbarriers().map(move |object| (block_slot, block, object)));
+    Ok(all.map(|(block_slot, block, (address, object))| view(scene, (block_slot, block), address, object)).collect())
 }
 
 impl MbarrierView {
@@ -136,8 +138,8 @@ pub fn shared_address(scene: &Scene<'_>, value: &Value) -> Option<u32> {
     }
 }
 
-fn view(scene: &Scene<'_>, (slot, block): (u32, &Block), address: u32, object: &Mbarrier) -> MbarrierView {
-    let copies = scene.machine.in_flight().to_mbarrier(slot, address);
+fn view(scene: &Scene<'_>, (block_slot, block): (u32, &Block), address: u32, object: &Mbarrier) -> MbarrierView {
+    let copies = scene.machine.in_flight().to_mbarrier(block_slot, address);
     let brings = |ends: CopyCompletion| if let CopyCompletion::Mbarrier { bytes, .. } = ends { u64::from(bytes) } else { 0 };
     let known = object.omitted == 0;
     let sum = |of: fn(Contribution) -> u32| object.arrivals.iter().map(|arrival| u64::from(of(arrival.what))).sum::<u64>();
@@ -146,7 +148,7 @@ fn view(scene: &Scene<'_>, (slot, block): (u32, &Block), address: u32, object: &
     let wanted = arrived.saturating_add(object.pending);
     let state = scene.group().ok().map(|group| group.state);
     MbarrierView {
-        name: name_of(scene, block, slot, address),
+        name: name_of(scene, block, block_slot, address),
         block: block.index,
         address,
         phase: object.phase,
@@ -170,16 +172,16 @@ fn view(scene: &Scene<'_>, (slot, block): (u32, &Block), address: u32, object: &
 }
 
 /// `full[1]`, `full[1] of rank 2`.
-fn name_of(scene: &Scene<'_>, block: &Block, slot: u32, address: u32) -> String {
+fn name_of(scene: &Scene<'_>, block: &Block, block_slot: u32, address: u32) -> String {
     let name = names::mbarrier(scene, block, address);
-    if block.index == scene.focus.block { name } else { format!("{name} of rank {}", scene.machine.rank_in_cluster(slot)) }
+    if block.index == scene.focus.block { name } else { format!("{name} of rank {}", scene.machine.rank_in_cluster(block_slot)) }
 }
 
 /// The barrier object that a copy completes on.
 pub(super) fn name_at(scene: &Scene<'_>, owner: MemoryOwner, address: u32) -> String {
-    let MemoryOwner::Block { slot, index } = owner else { return format!("{address:#x}") };
-    let block = scene.machine.block_in(slot).filter(|block| block.index == index);
-    block.map_or_else(|| format!("{address:#x} of a block that has exited"), |block| name_of(scene, block, slot, address))
+    let MemoryOwner::Block { block_slot, index } = owner else { return format!("{address:#x}") };
+    let block = scene.machine.block_in(block_slot).filter(|block| block.index == index);
+    block.map_or_else(|| format!("{address:#x} of a block that has exited"), |block| name_of(scene, block, block_slot, address))
 }
 
 fn overwritten(block: &Block, address: u32, object: &Mbarrier) -> Option<u64> {

@@ -178,10 +178,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn owner_of_rank(&self, rank: u32, lanes: LaneMask) -> Result<MemoryOwner, Box<Trap>> {
         let size = self.prepared.config.blocks_of_cluster();
         if rank == self.rank {
-            return Ok(self.owner_at(self.slot));
+            return Ok(self.owner_at(self.block_slot));
         }
         match self.peer(rank) {
-            Some(Some(_)) => Ok(self.owner_at(self.slot - self.rank + rank)),
+            Some(Some(_)) => Ok(self.owner_at(self.block_slot - self.rank + rank)),
             Some(None) => Err(self.trap(TrapKind::ClusterExited, lanes, &format!("the block of rank {rank} of the cluster has exited"))),
             None => {
                 let message = format!("the copy is for rank {rank}, but the cluster has {size} blocks");
@@ -195,8 +195,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let access = Access { space: place.space, ..Access::default() };
         let objects = self.objects(&access, &place.address, group, active)?;
         let mut barriers = [None; 32];
-        for Object { slot, address, lanes } in objects {
-            let owner = self.owner_at(slot);
+        for Object { block_slot, address, lanes } in objects {
+            let owner = self.owner_at(block_slot);
             lanes.iter().for_each(|lane| barriers[lane] = Some((owner, address)));
         }
         Ok(barriers)
@@ -247,17 +247,17 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         group: &Group,
         active: LaneMask,
     ) -> Result<(), Box<Trap>> {
-        for Object { slot, address, lanes } in self.objects(access, mbarrier, group, active)? {
+        for Object { block_slot, address, lanes } in self.objects(access, mbarrier, group, active)? {
             if !counted {
                 // The arrival is one more than the phase wanted.
                 let more = lanes.count();
-                let added = self.view().shared(slot).map(|shared| shared.change(address, |barrier| barrier.want_more(more)));
+                let added = self.view().shared(block_slot).map(|shared| shared.change(address, |barrier| barrier.want_more(more)));
                 if let Some(Err(refused)) = added {
                     let (kind, message) = refused.words(&self.mbarrier_name(address));
                     return Err(self.trap(kind, lanes, &message));
                 }
             }
-            let ends = CopyCompletion::Mbarrier { owner: self.owner_at(slot), address, bytes: 0 };
+            let ends = CopyCompletion::Mbarrier { owner: self.owner_at(block_slot), address, bytes: 0 };
             self.issue_copy(lanes, CopyKind::CpAsyncArrive, ends)?;
         }
         Ok(())
@@ -336,7 +336,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if self.completion.when_awaited() == WhenAwaited::WaitsForUser {
             return Ok(false);
         }
-        let copies = self.in_flight.to_mbarrier(object.slot, object.address);
+        let copies = self.in_flight.to_mbarrier(object.block_slot, object.address);
         for copy in &copies {
             self.effects += 1;
             copy.end(copy.lanes, self.place.tick, &mut self.view()).map_err(|refused| self.copy_fault(copy, refused))?;

@@ -362,7 +362,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn emit_access(&mut self, space: Space, access: &LaneAccess, kind: AccessKind, (how, proxy): (Access, Proxy)) {
         let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
         let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
-        let (place, by, owner) = (self.place, self.block_id(), (self.slot - self.rank + rank, rank));
+        let (place, by, owner) = (self.place, self.block_id(), (self.block_slot - self.rank + rank, rank));
         self.emit(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, owner, addresses, bytes }));
     }
 

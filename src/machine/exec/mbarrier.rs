@@ -18,8 +18,8 @@ use crate::program::{Access, Address, Dst, MbarrierOp, Pc};
 /// The lanes that name the same barrier object.
 #[derive(Clone, Copy)]
 pub(super) struct Object {
-    /// The slot of the block whose shared memory it is in.
-    pub slot: u32,
+    /// The block slot of the block whose shared memory it is in.
+    pub block_slot: u32,
     /// Where in it.
     pub address: u32,
     /// The lanes.
@@ -61,9 +61,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let pieces = self.locate(&mut access, how.space, true, group)?.with(access);
         let mut objects = Vec::new();
         for Piece { space, access } in pieces {
-            let slot = match space {
-                Space::Shared => self.slot,
-                Space::SharedCluster => self.slot - self.rank + access.rank,
+            let block_slot = match space {
+                Space::Shared => self.block_slot,
+                Space::SharedCluster => self.block_slot - self.rank + access.rank,
                 other @ (Space::Generic | Space::Global | Space::Const | Space::Local | Space::Param | Space::ParamFunc) => {
                     let message = format!("a barrier object is in shared memory; this is the address of {} memory", other.word());
                     return Err(self.trap(TrapKind::Space, access.mask, &message));
@@ -73,7 +73,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             while !rest.is_empty() {
                 let address = access.addresses[rest.first()];
                 let lanes = rest.filter(|lane| access.addresses[lane] == address);
-                objects.push(Object { slot, address: address as u32, lanes });
+                objects.push(Object { block_slot, address: address as u32, lanes });
                 rest &= !lanes;
             }
         }
@@ -99,11 +99,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 MbarrierFn::Init => {
                     let place = self.place;
                     let count = counts[object.lanes.first()];
-                    self.at_slot(object.slot, |shared| shared.init(object.address, count, place));
+                    self.at_block_slot(object.block_slot, |shared| shared.init(object.address, count, place));
                 }
                 MbarrierFn::Inval => {
                     let place = self.place;
-                    self.at_slot(object.slot, |shared| shared.invalidate(object.address, place));
+                    self.at_block_slot(object.block_slot, |shared| shared.invalidate(object.address, place));
                 }
                 MbarrierFn::Arrive
                 | MbarrierFn::ArriveExpectTx
@@ -125,7 +125,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let wrong = object.lanes.iter().find(|lane| counts[*lane] == 0 || counts[*lane] > COUNT_LIMIT);
             return wrong.map_or(Ok(smallvec![(object.lanes, 0)]), |_| Err(self.refuse_object(Refused::Count, object)));
         }
-        let tried = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).cloned());
+        let tried = self.at_block_slot(object.block_slot, |shared| shared.mbarrier(object.address).cloned());
         let mut barrier = tried.unwrap_or(Err(Refused::Gone)).map_err(|refused| self.refuse_object(refused, object))?;
         let mut phases: Phases = smallvec![(LaneMask::NONE, barrier.phase)];
         for lane in object.lanes.iter() {
@@ -150,11 +150,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for lane in object.lanes.iter() {
             for what in contributions(f, counts[lane]) {
                 let arrival = self.arrival(what, LaneMask::of(lane));
-                let word = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).map_or(0, Mbarrier::word)).unwrap_or(0);
+                let word =
+                    self.at_block_slot(object.block_slot, |shared| shared.mbarrier(object.address).map_or(0, Mbarrier::word)).unwrap_or(0);
                 if !matches!(what, Contribution::Expected(_)) {
                     states[lane] = word;
                 }
-                self.view().contribute(object.slot, object.address, arrival).map_err(|refused| self.refuse_object(refused, object))?;
+                self.view()
+                    .contribute(object.block_slot, object.address, arrival)
+                    .map_err(|refused| self.refuse_object(refused, object))?;
             }
         }
         if !d.is_sink() {
@@ -167,7 +170,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn ask(&mut self, blocks: bool, objects: &[Object], parities: &PerLane<u32>, p: Dst, group: &Group, active: LaneMask) -> Executed {
         let (mut ended, mut awaited) = (LaneMask::NONE, None);
         for object in objects {
-            let found = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).map(Mbarrier::parity));
+            let found = self.at_block_slot(object.block_slot, |shared| shared.mbarrier(object.address).map(Mbarrier::parity));
             let parity = found.unwrap_or(Err(Refused::Gone)).map_err(|refused| self.refuse_object(refused, object))?;
             let over = object.lanes.filter(|lane| parities[lane] != parity);
             ended |= over;
@@ -240,7 +243,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             own: Some(self.shared),
             before: self.before,
             after: self.after,
-            first: self.slot - self.rank,
+            first: self.block_slot - self.rank,
             ended: &mut self.ended,
         }
     }
@@ -248,23 +251,23 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Whose memory a piece of an access is.
     pub(super) fn owner_of(&self, piece: &Piece) -> MemoryOwner {
         match piece.space {
-            Space::Shared => MemoryOwner::Block { slot: self.slot, index: self.place.block },
-            Space::SharedCluster => self.owner_at(self.slot - self.rank + piece.access.rank),
+            Space::Shared => MemoryOwner::Block { block_slot: self.block_slot, index: self.place.block },
+            Space::SharedCluster => self.owner_at(self.block_slot - self.rank + piece.access.rank),
             Space::Generic | Space::Global | Space::Const | Space::Local | Space::Param | Space::ParamFunc => MemoryOwner::Global,
         }
     }
 
-    /// The memory of the block of the cluster in `slot`, which is on the machine.
-    pub(super) fn owner_at(&self, slot: u32) -> MemoryOwner {
-        let peer = self.peer(slot - (self.slot - self.rank)).flatten();
+    /// The memory of the block of the cluster in `block_slot`, which is on the machine.
+    pub(super) fn owner_at(&self, block_slot: u32) -> MemoryOwner {
+        let peer = self.peer(block_slot - (self.block_slot - self.rank)).flatten();
         MemoryOwner::Block {
-            slot,
-            index: if slot == self.slot { self.place.block } else { peer.map_or(self.place.block, |block| block.index) },
+            block_slot,
+            index: if block_slot == self.block_slot { self.place.block } else { peer.map_or(self.place.block, |block| block.index) },
         }
     }
 
-    fn at_slot<T>(&mut self, slot: u32, f: impl FnOnce(&mut Shared) -> T) -> Option<T> {
-        if slot == self.slot { Some(f(self.shared)) } else { self.view().shared(slot).map(f) }
+    fn at_block_slot<T>(&mut self, block_slot: u32, f: impl FnOnce(&mut Shared) -> T) -> Option<T> {
+        if block_slot == self.block_slot { Some(f(self.shared)) } else { self.view().shared(block_slot).map(f) }
     }
 
     /// What the barrier object at `address` is called; those of other blocks of the cluster are called like the block's own.
@@ -307,15 +310,17 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     fn report_change(&mut self, lanes: LaneMask, object: &Object, phase: u64, change: MbarrierChange) {
-        let MemoryOwner::Block { index: block, slot } = self.owner_at(object.slot) else { return };
+        let MemoryOwner::Block { index: block, block_slot } = self.owner_at(object.block_slot) else { return };
         let (place, by, address) = (self.place, self.block_id(), object.address);
         let (how, _) = self.semantics();
-        self.emit(&Event::Mbarrier(MbarrierEvent { place, by, lanes, block, slot, address, phase, change, how }));
+        self.emit(&Event::Mbarrier(MbarrierEvent { place, by, lanes, block, block_slot, address, phase, change, how }));
     }
 
     fn report_answer(&mut self, object: &Object, ended: LaneMask, parities: &PerLane<u32>) {
         if self.wants(EventKind::Mbarrier) {
-            let phase = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).map_or(0, |barrier| barrier.phase)).unwrap_or(0);
+            let phase = self
+                .at_block_slot(object.block_slot, |shared| shared.mbarrier(object.address).map_or(0, |barrier| barrier.phase))
+                .unwrap_or(0);
             for (lanes, ended) in [(object.lanes & ended, true), (object.lanes & !ended, false)] {
                 if !lanes.is_empty() {
                     let change = MbarrierChange::Asked { parity: parities[lanes.first()], ended };

@@ -195,7 +195,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// The block that runs.
     fn block_id(&self) -> BlockId {
-        BlockId { number: self.number, slot: self.slot }
+        BlockId { number: self.number, block_slot: self.block_slot }
     }
 
     /// Reports that `lanes` did something that orders them.

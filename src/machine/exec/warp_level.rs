@@ -1,14 +1,14 @@
-//! Exchange between the lanes of a warp (PTX ISA, "shfl", "vote", "match", "redux", "elect").
+//! Warp collectives (PTX ISA, "shfl", "vote", "match", "redux", "elect").
 //!
 //! The forms with a member mask wait until its lanes that have not exited have reached an instruction with the same qualifiers, mostly the
 //! same one; lanes on several sides of a branch may reach several (CUDA C++ Programming Guide, "Independent Thread Scheduling"). Lanes that
-//! name different masks, as the tiles of a partitioned warp do, are exchanges of their own.
+//! name different masks, as the tiles of a partitioned warp do, are collectives of their own.
 
 use smallvec::SmallVec;
 
 use super::operands::Lanes;
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
-use crate::machine::event::{Event, EventKind, Exchange, Order};
+use crate::machine::event::{Collective, Event, EventKind, Order};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane, blend};
 use crate::machine::state::place::Place;
@@ -18,7 +18,7 @@ use crate::num::float::{self, Extremum};
 use crate::program::{Dst, Family as _, Op, Pc, Src, WarpOp};
 
 impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
-    /// Executes an exchange between lanes.
+    /// Executes a warp collective.
     pub(super) fn warp_level(&mut self, op: &WarpOp, group: &Group, active: LaneMask) -> Executed {
         let mask = match op {
             WarpOp::Shuffle { mask, .. } | WarpOp::Vote { mask, .. } => *mask,
@@ -35,7 +35,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
         };
         let (mut waiting, mut moved) = (Tiles::new(), false);
         for (tile, members) in tiles(self.lanes(group, active).get32(mask), active) {
-            self.report_order(tile, Order::Exchange { members });
+            self.report_order(tile, Order::Collective { members });
             if group.mask.contains_all(self.warp.live & members) {
                 self.among(op, group, (tile, members));
                 continue;
@@ -72,38 +72,38 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
 
     /// Executes the operation among the lanes of a tile.
     fn among(&mut self, op: &WarpOp, group: &Group, (tile, members): (LaneMask, LaneMask)) {
-        debug_assert!(!tile.is_empty() && group.mask.contains_all(tile), "lanes exchange that do not run");
-        if self.reports_exchange(tile) {
-            self.report_exchange(op, group, tile, (tile, members));
+        debug_assert!(!tile.is_empty() && group.mask.contains_all(tile), "lanes take part that do not run");
+        if self.reports_collective(tile) {
+            self.report_collective(op, group, tile, (tile, members));
         }
         let mut lanes = self.lanes(group, tile);
-        let offered = offer(&lanes, op);
-        take(&mut lanes, op, tile, &offered);
+        let operands = contributed(&lanes, op);
+        take(&mut lanes, op, tile, &operands);
     }
 
-    /// Whether what an exchange among some lanes brings may be of interest: among all of them no source is absent.
+    /// Whether what a collective among some lanes gives may be of interest: among all of them no source is absent.
     #[inline(always)]
-    fn reports_exchange(&self, among: LaneMask) -> bool {
-        self.wants(EventKind::Exchange) || self.wants(EventKind::AbsentSource) && among != LaneMask::ALL
+    fn reports_collective(&self, among: LaneMask) -> bool {
+        self.wants(EventKind::Collective) || self.wants(EventKind::AbsentSource) && among != LaneMask::ALL
     }
 
-    /// Reports that the lanes `mask` of `group` are about to exchange values with the lanes `among`, if the observer wants it.
-    fn report_exchange(&mut self, op: &WarpOp, group: &Group, mask: LaneMask, (among, members): (LaneMask, LaneMask)) {
+    /// Reports that the lanes `mask` of `group` are about to execute a collective with the lanes `among`, if the observer wants it.
+    fn report_collective(&mut self, op: &WarpOp, group: &Group, mask: LaneMask, (among, members): (LaneMask, LaneMask)) {
         let sources = sources(&self.lanes(group, mask), op);
         let absent = sources.map_or(LaneMask::NONE, |sources| mask.filter(|lane| !among.contains(sources[lane] as usize)));
-        if absent.is_empty() && !self.wants(EventKind::Exchange) {
+        if absent.is_empty() && !self.wants(EventKind::Collective) {
             return;
         }
         let (place, live, depth) = (Place { pc: group.pc, ..self.place }, self.warp.live, self.depth(group));
         let has_mask = op.has_member_mask();
-        let exchange = Exchange { place, lanes: mask, among, members, has_mask, live, depth, sources, absent };
-        self.emit(&Event::Exchange(&exchange));
+        let collective = Collective { place, lanes: mask, among, members, has_mask, live, depth, sources, absent };
+        self.emit(&Event::Collective(&collective));
         if !absent.is_empty() {
             self.wants = self.observer.mask();
         }
     }
 
-    /// The groups that wait at other places for the same exchange of `members`.
+    /// The groups that wait at other places for the same collective of `members`.
     fn at_other_places(&self, op: &WarpOp, group: &Group, members: LaneMask) -> SmallVec<[(Group, &'a WarpOp); 2]> {
         let program = self.program;
         let waits = |(index, other): (usize, &LaneGroup)| {
@@ -112,7 +112,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
                 return None;
             }
             let Op::Warp(its) = &program.code[other.pc.index()].op else { return None };
-            is_same_exchange(op, its).then_some((Group { index, pc: other.pc, mask: other.mask, frame: other.frame }, its))
+            is_same_collective(op, its).then_some((Group { index, pc: other.pc, mask: other.mask, frame: other.frame }, its))
         };
         self.warp.groups.iter().enumerate().filter_map(waits).collect()
     }
@@ -120,18 +120,18 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
     /// Executes the operation among the lanes of a tile and those that wait for them elsewhere, and wakes those.
     fn among_several(&mut self, op: &WarpOp, group: &Group, (tile, members): (LaneMask, LaneMask), others: &[(Group, &WarpOp)]) {
         let parties = || std::iter::once((op, *group, tile)).chain(others.iter().map(|(other, op)| (*op, *other, other.mask)));
-        let (mut offered, mut all) = ([0; 32], LaneMask::NONE);
+        let (mut operands, mut all) = ([0; 32], LaneMask::NONE);
         for (op, group, mask) in parties() {
-            blend(&mut offered, &offer(&self.lanes(&group, mask), op), mask);
+            blend(&mut operands, &contributed(&self.lanes(&group, mask), op), mask);
             all |= mask;
         }
         for (op, group, mask) in parties() {
-            if self.reports_exchange(all) {
-                self.report_exchange(op, &group, mask, (all, members));
+            if self.reports_collective(all) {
+                self.report_collective(op, &group, mask, (all, members));
             }
-            take(&mut self.lanes(&group, mask), op, all, &offered);
+            take(&mut self.lanes(&group, mask), op, all, &operands);
         }
-        assert!(self.warp.live.contains_all(all), "lanes exchange that have exited");
+        assert!(self.warp.live.contains_all(all), "lanes take part that have exited");
         for (other, _) in others {
             self.count_late(other);
             let group = &mut self.warp.groups[other.index];
@@ -147,8 +147,8 @@ fn sources(lanes: &Lanes<'_>, op: &WarpOp) -> Option<PerLane<u32>> {
     Some(shuffle_sources(lanes, *f, [*b, *c]).0)
 }
 
-/// Whether two instructions exchange in the same way, whatever their operands.
-fn is_same_exchange(one: &WarpOp, other: &WarpOp) -> bool {
+/// Whether two instructions are the same collective, whatever their operands.
+fn is_same_collective(one: &WarpOp, other: &WarpOp) -> bool {
     match (one, other) {
         (WarpOp::Shuffle { f, .. }, WarpOp::Shuffle { f: other, .. }) => f == other,
         (WarpOp::Vote { f, .. }, WarpOp::Vote { f: other, .. }) => f == other,
@@ -159,8 +159,8 @@ fn is_same_exchange(one: &WarpOp, other: &WarpOp) -> bool {
     }
 }
 
-/// What each lane brings to an exchange.
-fn offer(lanes: &Lanes<'_>, op: &WarpOp) -> PerLane<u64> {
+/// What each lane contributes to a collective.
+fn contributed(lanes: &Lanes<'_>, op: &WarpOp) -> PerLane<u64> {
     match op {
         WarpOp::Shuffle { a, .. } | WarpOp::Redux { a, .. } | WarpOp::Match { width: Width::B32, a, .. } => lanes.get32(*a).map(u64::from),
         WarpOp::Match { a, .. } => *lanes.get64(*a),
@@ -172,13 +172,13 @@ fn offer(lanes: &Lanes<'_>, op: &WarpOp) -> PerLane<u64> {
     }
 }
 
-/// Gives `lanes` what comes of an exchange among `all`, of what each has offered.
-fn take(lanes: &mut Lanes<'_>, op: &WarpOp, all: LaneMask, offered: &PerLane<u64>) {
+/// Gives `lanes` the results of a collective among `all`, from what each has contributed.
+fn take(lanes: &mut Lanes<'_>, op: &WarpOp, all: LaneMask, operands: &PerLane<u64>) {
     match op {
-        WarpOp::Shuffle { f, d, p, b, c, .. } => shuffle(lanes, *f, (*d, *p), [*b, *c], offered),
-        WarpOp::Vote { f, d, .. } => vote(lanes, *f, *d, all, offered),
-        WarpOp::Match { all: agree, d, p, .. } => match_lanes(lanes, *agree, (*d, *p), all, offered),
-        WarpOp::Redux { f, ty, d, .. } => redux(lanes, *f, *ty, *d, all, offered),
+        WarpOp::Shuffle { f, d, p, b, c, .. } => shuffle(lanes, *f, (*d, *p), [*b, *c], operands),
+        WarpOp::Vote { f, d, .. } => vote(lanes, *f, *d, all, operands),
+        WarpOp::Match { all: agree, d, p, .. } => match_lanes(lanes, *agree, (*d, *p), all, operands),
+        WarpOp::Redux { f, ty, d, .. } => redux(lanes, *f, *ty, *d, all, operands),
         WarpOp::Elect { d, p, .. } => {
             let leader = all.first();
             lanes.put32(*d, &[leader as u32; 32]);
@@ -187,7 +187,7 @@ fn take(lanes: &mut Lanes<'_>, op: &WarpOp, all: LaneMask, offered: &PerLane<u64
     }
 }
 
-/// Lanes that exchange among themselves, and the member mask they name.
+/// Lanes that execute a collective among themselves, and the member mask they name.
 pub(super) type Tiles = SmallVec<[(LaneMask, LaneMask); 2]>;
 
 /// The lanes of `active` by the mask each of them names.

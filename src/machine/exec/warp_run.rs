@@ -100,8 +100,8 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub shared: &'a mut Shared,
     /// The block's number in order of launch.
     pub number: u64,
-    /// The block's slot.
-    pub slot: u32,
+    /// The block slot of its block.
+    pub block_slot: u32,
     /// The block's rank in its cluster.
     pub rank: u32,
     /// Where its shared memory begins in the window of shared memory.

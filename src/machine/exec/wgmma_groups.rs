@@ -94,7 +94,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn end_next_of(&mut self, number: u32) {
         let sources =
             Sources { program: self.program, prepared: self.prepared, constants: self.constants_of_rank, shared: &self.shared.pages };
-        let by = BlockId { number: self.number, slot: self.slot };
+        let by = BlockId { number: self.number, block_slot: self.block_slot };
         let Some(warp) = self.neighbours.warp_mut(number).map(Arc::make_mut) else { return };
         let Some(ended) = wgmma::end_next(self.in_flight, (self.number, number), warp, &sources, WaitOf::Another) else { return };
         self.effects += 1;

@@ -1,7 +1,7 @@
 //! Clusters: blocks that are on the machine together, and their barrier (PTX ISA, "barrier.cluster").
 //!
-//! The blocks of a cluster lie in neighbouring slots, in order of rank. A slot is free for a block of the next cluster when all of
-//! them have finished.
+//! The blocks of a cluster lie in neighbouring block slots, in order of rank. A block slot is free for a block of the next cluster when all
+//! of them have finished.
 
 use triomphe::Arc;
 
@@ -29,22 +29,22 @@ impl Block {
 }
 
 impl Machine {
-    /// The slots of the cluster that the block in `slot` belongs to.
-    pub(in crate::machine) fn cluster_slots(&self, slot: usize) -> std::ops::Range<usize> {
+    /// The block slots of the cluster that the block in `block_slot` belongs to.
+    pub(in crate::machine) fn cluster_block_slots(&self, block_slot: usize) -> std::ops::Range<usize> {
         let size = self.prepared.cluster_blocks;
         // Nearly always a block is alone.
-        let first = if size == 1 { slot } else { slot - slot % size };
-        let slots = first..(first + size).min(self.blocks.len());
-        debug_assert!(slots.len() == size || slot >= self.blocks.len(), "a cluster that is not whole");
-        slots
+        let first = if size == 1 { block_slot } else { block_slot - block_slot % size };
+        let block_slots = first..(first + size).min(self.blocks.len());
+        debug_assert!(block_slots.len() == size || block_slot >= self.blocks.len(), "a cluster that is not whole");
+        block_slots
     }
 
-    /// Ends the phase of the barrier of the cluster around `slot` if every live thread has arrived, the last of them at `place`. True if
-    /// the observer asks for a pause.
-    pub(in crate::machine) fn release_cluster(&mut self, slot: usize, place: Place, observer: &mut dyn Observer) -> bool {
-        let slots = self.cluster_slots(slot);
-        let (first, size) = (slots.start as u32, slots.len() as u32);
-        let blocks = &mut self.blocks[slots];
+    /// Ends the phase of the barrier of the cluster around `block_slot` if every live thread has arrived, the last of them at `place`. True
+    /// if the observer asks for a pause.
+    pub(in crate::machine) fn release_cluster(&mut self, block_slot: usize, place: Place, observer: &mut dyn Observer) -> bool {
+        let block_slots = self.cluster_block_slots(block_slot);
+        let (first, size) = (block_slots.start as u32, block_slots.len() as u32);
+        let blocks = &mut self.blocks[block_slots];
         let has_arrivals = blocks.iter().flatten().any(|block| block.cluster.arrived.iter().any(|mask| !mask.is_empty()));
         if !has_arrivals || !blocks.iter().flatten().all(|block| block.is_at_cluster()) {
             return false;
@@ -58,8 +58,8 @@ impl Machine {
         let phase = phases.next();
         assert!(phases.all(|other| Some(other) == phase), "blocks of one cluster are in different phases");
         self.stall.count_cluster_barrier();
-        let by = BlockId { number: self.blocks[slot].as_ref().map_or(0, |block| block.number), slot: slot as u32 };
-        let order = Order::ClusterReleased { first, slots: size };
+        let by = BlockId { number: self.blocks[block_slot].as_ref().map_or(0, |block| block.number), block_slot: block_slot as u32 };
+        let order = Order::ClusterBarrierCompleted { first, blocks: size };
         observer.report(EventKind::Order, || Event::Order(OrderEvent { place, by, lanes: LaneMask::NONE, order }))
     }
 }

@@ -88,9 +88,9 @@ impl Machine {
     /// The present state of the launch, for observers that have followed it to here.
     pub fn launch_end(&self) -> LaunchEnd {
         let program = self.program();
-        let blocks = self.blocks.iter().zip(0..).filter_map(|(block, slot)| Some(block_left(program, block.as_deref()?, slot)));
+        let blocks = self.blocks.iter().zip(0..).filter_map(|(block, block_slot)| Some(block_left(program, block.as_deref()?, block_slot)));
         let awaited = self.in_flight.copies().filter_map(|copy| match copy.ends {
-            CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot, .. }, address, .. } => Some((slot, address)),
+            CopyCompletion::Mbarrier { owner: MemoryOwner::Block { block_slot, .. }, address, .. } => Some((block_slot, address)),
             CopyCompletion::Mbarrier { owner: MemoryOwner::Global, .. } | CopyCompletion::Group { .. } => None,
         });
         let is_deadlocked = !self.resident_blocks().any(|block| block.warps.iter().any(|warp| warp.can_run()));
@@ -98,13 +98,13 @@ impl Machine {
     }
 }
 
-fn block_left(program: &Program, block: &Block, slot: u32) -> UnfinishedBlock {
+fn block_left(program: &Program, block: &Block, block_slot: u32) -> UnfinishedBlock {
     let group = |group: &LaneGroup| {
         let current_pc = group.current_pc();
         let has_mask = program.code[current_pc.index()].op.has_member_mask();
         UnfinishedGroup { lanes: group.mask, pc: group.pc, current_pc, state: group.state, has_mask }
     };
     let warps = block.warps.iter().map(|warp| UnfinishedWarp { live: warp.live, groups: warp.groups.iter().map(group).collect() });
-    let id = BlockId { number: block.number, slot };
+    let id = BlockId { number: block.number, block_slot };
     UnfinishedBlock { id, index: block.index, warps: warps.collect(), barriers: block.barriers.to_vec() }
 }

@@ -42,8 +42,8 @@ impl Machine {
         if self.tick < self.livelock.opens {
             return false;
         }
-        let (slot, number) = (self.cursor.slot, self.cursor.warp);
-        let Some(warp) = self.blocks[slot].as_ref().and_then(|block| block.warps.get(number)) else { return false };
+        let (block_slot, number) = (self.cursor.block_slot, self.cursor.warp);
+        let Some(warp) = self.blocks[block_slot].as_ref().and_then(|block| block.warps.get(number)) else { return false };
         let clocks = &self.prepared.clocks;
         let state = || {
             let mut digest = Digest::default();
@@ -51,8 +51,8 @@ impl Machine {
             warp.hash_rest(&mut digest);
             digest.finish()
         };
-        let returned = self.livelock.turn((slot, number), self.tick, state);
-        assert!(!returned || self.livelock.seen.contains_key(&(slot, number)), "a warp comes back that was not seen");
+        let returned = self.livelock.turn((block_slot, number), self.tick, state);
+        assert!(!returned || self.livelock.seen.contains_key(&(block_slot, number)), "a warp comes back that was not seen");
         if returned && self.all_have_returned() {
             self.livelock.proven = self.prepared.clocks.is_empty() || !self.clock_jump.jump();
             self.livelock.close();
@@ -60,11 +60,11 @@ impl Machine {
         self.livelock.proven
     }
 
-    /// Threads of the block in `slot` have arrived at a barrier that hands nothing over.
-    pub(in crate::machine) fn arrived_quietly(&mut self, slot: usize, barrier: u32) {
-        assert!(slot < self.blocks.len(), "threads arrive in a slot that is not there");
+    /// Threads of the block in `block_slot` have arrived at a barrier that hands nothing over.
+    pub(in crate::machine) fn arrived_quietly(&mut self, block_slot: usize, barrier: u32) {
+        assert!(block_slot < self.blocks.len(), "threads arrive in a block slot that is not there");
         if self.tick >= self.livelock.opens && self.effects == self.livelock.effects {
-            self.livelock.arrived.insert((slot, barrier));
+            self.livelock.arrived.insert((block_slot, barrier));
         }
     }
 
@@ -73,21 +73,21 @@ impl Machine {
         if may_start || self.in_flight.has_copies() {
             return false;
         }
-        let warps = self.blocks.iter().enumerate().flat_map(|(slot, block)| {
+        let warps = self.blocks.iter().enumerate().flat_map(|(block_slot, block)| {
             let warps = block.iter().flat_map(|block| &block.warps).enumerate();
-            warps.map(move |(number, warp)| ((slot, number), warp))
+            warps.map(move |(number, warp)| ((block_slot, number), warp))
         });
         warps
-            .filter(|((slot, _), warp)| self.moves(*slot, warp))
+            .filter(|((block_slot, _), warp)| self.moves(*block_slot, warp))
             .all(|(place, _)| self.livelock.seen.get(&place).is_some_and(|seen| seen.returned))
     }
 
     /// Whether a warp makes progress before others wake it, or others that run arrive where it waits for them.
-    fn moves(&self, slot: usize, warp: &Warp) -> bool {
+    fn moves(&self, block_slot: usize, warp: &Warp) -> bool {
         let arrived = &self.livelock.arrived;
         let is_joined = |group: &LaneGroup| match group.state {
-            GroupState::AtBarrier { id, .. } => arrived.contains(&(slot, id)),
-            GroupState::AtCluster { .. } => arrived.contains(&(self.cluster_slots(slot).start, CLUSTER)),
+            GroupState::AtBarrier { id, .. } => arrived.contains(&(block_slot, id)),
+            GroupState::AtCluster { .. } => arrived.contains(&(self.cluster_block_slots(block_slot).start, CLUSTER)),
             GroupState::Ready
             | GroupState::AtSync { .. }
             | GroupState::AtMbarrier { .. }

@@ -137,8 +137,8 @@ impl Machine {
         if !self.in_flight.has_copies() || self.completion.when_awaited() == WhenAwaited::WaitsForUser {
             return Ok(made_progress);
         }
-        for (slot, address) in self.awaited() {
-            for copy in self.in_flight.to_mbarrier(slot, address) {
+        for (block_slot, address) in self.awaited() {
+            for copy in self.in_flight.to_mbarrier(block_slot, address) {
                 made_progress.paused |= self.end_copy(&copy, observer)?;
                 made_progress.goes_on = true;
             }
@@ -146,16 +146,16 @@ impl Machine {
         Ok(made_progress)
     }
 
-    /// The barrier objects for which groups wait, by slot and address.
+    /// The barrier objects for which groups wait, by block slot and address.
     fn awaited(&self) -> Vec<(u32, u32)> {
         let mut awaited = Vec::new();
-        for (slot, block) in self.blocks.iter().enumerate() {
+        for (block_slot, block) in self.blocks.iter().enumerate() {
             let groups = block.iter().flat_map(|block| &block.warps).flat_map(|warp| &warp.groups);
             for group in groups {
                 if let GroupState::AtMbarrier { address } = group.state
-                    && !awaited.contains(&(slot as u32, address))
+                    && !awaited.contains(&(block_slot as u32, address))
                 {
-                    awaited.push((slot as u32, address));
+                    awaited.push((block_slot as u32, address));
                 }
             }
         }
@@ -185,8 +185,8 @@ impl Machine {
         if random.draw(TIMEOUT_ODDS) != 0 {
             return;
         }
-        let slot = random.draw(self.blocks.len() as u64) as usize;
-        let Some(Some(block)) = self.blocks.get_mut(slot) else { return };
+        let block_slot = random.draw(self.blocks.len() as u64) as usize;
+        let Some(Some(block)) = self.blocks.get_mut(block_slot) else { return };
         let waiting = || block.warps.iter().enumerate().flat_map(|(number, warp)| warp.groups.iter().map(move |group| (number, group)));
         let waits: Vec<_> = waiting().filter(|(_, group)| waits_for_phase(group)).map(|(number, group)| (number, group.mask)).collect();
         let chosen = waits.get(random.draw(waits.len() as u64) as usize).copied();
@@ -209,13 +209,13 @@ impl Machine {
         }
     }
 
-    /// Ends the copies that read or write the shared memory of the block in `slot`, or that it issued: it has finished.
-    pub(in crate::machine) fn end_copies_around(&mut self, slot: usize, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
+    /// Ends the copies that read or write the shared memory of the block in `block_slot`, or that it issued: it has finished.
+    pub(in crate::machine) fn end_copies_around(&mut self, block_slot: usize, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
-        if let Some(number) = self.blocks[slot].as_ref().map(|block| block.number)
+        if let Some(number) = self.blocks[block_slot].as_ref().map(|block| block.number)
             && self.in_flight.has_copies()
         {
-            for copy in self.in_flight.around_block(slot as u32, number) {
+            for copy in self.in_flight.around_block(block_slot as u32, number) {
                 paused |= self.end_copy(&copy, observer)?;
             }
         }
@@ -290,19 +290,20 @@ impl Machine {
     /// Wakes the groups that wait for barrier objects of which a phase has ended. True if the observer asks for a pause.
     pub(in crate::machine) fn wake_at_mbarriers(&mut self, ended: &[(u32, u32)], observer: &mut dyn Observer) -> bool {
         let mut paused = false;
-        for (slot, address) in ended {
-            let Some(Some(block)) = self.blocks.get_mut(*slot as usize) else { continue };
+        for (block_slot, address) in ended {
+            let Some(Some(block)) = self.blocks.get_mut(*block_slot as usize) else { continue };
             let block = Arc::make_mut(block);
             block.wake_at_mbarrier(*address);
             let last = block.shared.mbarriers().find(|(at, _)| at == address).and_then(|(_, barrier)| barrier.history.last());
             assert!(last.is_none_or(|phase| phase.ended <= self.tick), "a phase ends that is still to come");
-            let by = BlockId { number: block.number, slot: *slot };
+            let by = BlockId { number: block.number, block_slot: *block_slot };
             let phase = block.shared.mbarrier(*address).ok().and_then(|barrier| barrier.history.last());
             if let Some(phase) = phase.filter(|_| observer.mask().has(EventKind::Mbarrier)) {
                 let (place, lanes, change) = (phase.last.place, phase.last.lanes, MbarrierChange::Ended(phase.number));
-                let (block, slot, address, phase) = (block.index, *slot, *address, phase.number);
+                let (block, block_slot, address, phase) = (block.index, *block_slot, *address, phase.number);
                 let how = Access::default();
-                paused |= observer.event(&Event::Mbarrier(MbarrierEvent { place, by, lanes, block, slot, address, phase, change, how }));
+                paused |=
+                    observer.event(&Event::Mbarrier(MbarrierEvent { place, by, lanes, block, block_slot, address, phase, change, how }));
             }
         }
         paused
@@ -327,7 +328,7 @@ impl AsyncCopy {
     }
 }
 
-/// The numbers of what is in flight: copies, then matrix multiplications by slot and warp.
+/// The numbers of what is in flight: copies, then matrix multiplications by block slot and warp.
 fn ids_in_flight(in_flight: &InFlight, blocks: &[Option<Arc<Block>>]) -> impl Iterator<Item = u64> {
     let wgmmas = blocks.iter().flatten().flat_map(|block| in_flight.wgmmas_of_block(block.number));
     in_flight.copies().map(|copy| copy.id).chain(wgmmas.map(|wgmma| wgmma.id))

@@ -2,7 +2,7 @@
 //!
 //! A warp keeps its scheduling turn until it waits, exits or has run for [`WARP_TURN`] ticks; then the next warp of its block that can run
 //! has its turn, and after [`BLOCK_TURN`] ticks, or when no warp of the block can run, the next block. So no warp starves, and a block's
-//! memory stays in the cache. Blocks start in order, when the scheduler first reaches their slot. All of this is a function of the
+//! memory stays in the cache. Blocks start in order, when the scheduler first reaches their block slot. All of this is a function of the
 //! machine's state: results do not depend on the budget sizes.
 
 use crate::base::WarpId;
@@ -91,11 +91,11 @@ impl Machine {
 
     /// Runs the current warp until it pauses, its turn is over or `end` is reached. True if the observer asks for a pause.
     fn run_turn<const OBSERVED: bool>(&mut self, end: Tick, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
-        let Cursor { slot, warp, .. } = self.cursor;
-        let cluster = self.cluster_slots(slot);
+        let Cursor { block_slot, warp, .. } = self.cursor;
+        let cluster = self.cluster_block_slots(block_slot);
         assert!(self.tick < end && self.cursor.warp_left > 0, "a turn without ticks");
-        assert!(cluster.contains(&slot) && self.blocks[slot].is_some(), "an empty slot has the turn");
-        let (before, rest) = self.blocks[cluster.clone()].split_at_mut(slot - cluster.start);
+        assert!(cluster.contains(&block_slot) && self.blocks[block_slot].is_some(), "an empty block slot has the turn");
+        let (before, rest) = self.blocks[cluster.clone()].split_at_mut(block_slot - cluster.start);
         let Some((Some(block), after)) = rest.split_first_mut() else { return Ok(false) };
         let block = Arc::make_mut(block);
         let (lower, rest) = block.warps.split_at_mut(warp);
@@ -109,10 +109,10 @@ impl Machine {
             runtime: &mut self.device.runtime,
             shared: &mut block.shared,
             number: block.number,
-            slot: slot as u32,
-            rank: (slot - cluster.start) as u32,
-            shared_base: map::shared_base((slot - cluster.start) as u32),
-            constants_of_rank: &self.prepared.constants[slot - cluster.start],
+            block_slot: block_slot as u32,
+            rank: (block_slot - cluster.start) as u32,
+            shared_base: map::shared_base((block_slot - cluster.start) as u32),
+            constants_of_rank: &self.prepared.constants[block_slot - cluster.start],
             before,
             after,
             cluster: &block.cluster,
@@ -154,15 +154,15 @@ impl Machine {
 
     /// Handles the pause reason after the instruction at `last`. True if the observer asks for a pause.
     fn take_up(&mut self, pause: Pause, last: Place, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
-        let Cursor { slot, warp, .. } = self.cursor;
+        let Cursor { block_slot, warp, .. } = self.cursor;
         self.note_reconvergence(&pause, last.pc);
-        let Some(block) = self.blocks[slot].as_mut().map(Arc::make_mut) else { return Ok(false) };
-        let (by, mut paused) = (BlockId { number: block.number, slot: slot as u32 }, false);
+        let Some(block) = self.blocks[block_slot].as_mut().map(Arc::make_mut) else { return Ok(false) };
+        let (by, mut paused) = (BlockId { number: block.number, block_slot: block_slot as u32 }, false);
         match pause {
             Pause::TurnOver | Pause::Waits | Pause::PhaseEnded => {}
             Pause::ArrivedAtCluster { mask } => {
                 block.arrive_at_cluster(warp, mask);
-                paused |= self.release_cluster(slot, last, observer);
+                paused |= self.release_cluster(block_slot, last, observer);
             }
             Pause::Arrived { id, mask, wanted, votes } => {
                 let released = block.arrive(&self.device.program, warp, id, mask, wanted, votes);
@@ -177,10 +177,10 @@ impl Machine {
                 paused |= observer.report(EventKind::Arrived, || Event::Arrived(last, block));
                 let done = block.is_done();
                 assert_eq!(done, block.warps.iter().all(|warp| warp.live.is_empty()), "a block is done when all its lanes have exited");
-                paused |= self.release_cluster(slot, last, observer);
+                paused |= self.release_cluster(block_slot, last, observer);
                 if done {
-                    paused |= self.end_copies_around(slot, observer)?;
-                    self.retire(slot);
+                    paused |= self.end_copies_around(block_slot, observer)?;
+                    self.retire(block_slot);
                 }
             }
             Pause::Trapped(trap) => return Err(trap),
@@ -190,17 +190,17 @@ impl Machine {
 
     /// The instruction at `pc` ended the turn of the current warp: exits and the results of a reduction are changes, arrivals are not.
     fn note_reconvergence(&mut self, pause: &Pause, pc: Pc) {
-        let slot = self.cursor.slot;
+        let block_slot = self.cursor.block_slot;
         let op = self.device.program.code[pc.index()].op;
         let is_plain = |id: &u32| matches!(op, Op::Sync(SyncOp::Barrier { f: BarrierFn::Sync | BarrierFn::Arrive, .. })).then_some(*id);
         let quiet = match pause {
             Pause::TurnOver | Pause::Waits | Pause::PhaseEnded | Pause::Trapped(_) => return,
             Pause::LanesExited { .. } => None,
-            Pause::ArrivedAtCluster { .. } => Some((self.cluster_slots(slot).start, CLUSTER)),
-            Pause::Arrived { id, .. } => is_plain(id).map(|id| (slot, id)),
+            Pause::ArrivedAtCluster { .. } => Some((self.cluster_block_slots(block_slot).start, CLUSTER)),
+            Pause::Arrived { id, .. } => is_plain(id).map(|id| (block_slot, id)),
         };
         match quiet {
-            Some((slot, barrier)) => self.arrived_quietly(slot, barrier),
+            Some((block_slot, barrier)) => self.arrived_quietly(block_slot, barrier),
             None => self.livelock = Livelock::no_progress_since(self.tick, self.effects),
         }
     }
@@ -209,15 +209,15 @@ impl Machine {
     /// could choose as well. False, and nothing changes, if that warp cannot run now or has the turn anyway.
     pub fn give_turn(&mut self, block: [u32; 3], warp: u32) -> bool {
         let warp = warp as usize;
-        let slot = self.blocks.iter().position(|slot| slot.as_ref().is_some_and(|resident| resident.index == block));
-        let Some(slot) = slot.filter(|slot| self.can_run(*slot, warp)) else { return false };
-        if (self.cursor.slot, self.cursor.warp) == (slot, warp) && self.cursor.warp_left > 0 {
+        let block_slot = self.blocks.iter().position(|block_slot| block_slot.as_ref().is_some_and(|resident| resident.index == block));
+        let Some(block_slot) = block_slot.filter(|block_slot| self.can_run(*block_slot, warp)) else { return false };
+        if (self.cursor.block_slot, self.cursor.warp) == (block_slot, warp) && self.cursor.warp_left > 0 {
             return false;
         }
-        if self.cursor.slot != slot || self.cursor.block_left == 0 {
+        if self.cursor.block_slot != block_slot || self.cursor.block_left == 0 {
             self.cursor.block_left = BLOCK_TURN;
         }
-        self.begin_turn(slot, warp, WARP_TURN);
+        self.begin_turn(block_slot, warp, WARP_TURN);
         true
     }
 
@@ -242,8 +242,8 @@ impl Machine {
             Step::Paused => true,
             Step::Done | Step::OverLimit(_) | Step::Trapped(_) | Step::Deadlock(_) | Step::Livelocked(_) => return false,
         };
-        let Cursor { slot, warp: number, .. } = self.cursor;
-        let Some(block) = self.blocks.get_mut(slot).and_then(Option::as_mut) else { return paused };
+        let Cursor { block_slot, warp: number, .. } = self.cursor;
+        let Some(block) = self.blocks.get_mut(block_slot).and_then(Option::as_mut) else { return paused };
         if block.warps.get(number).is_none_or(|warp| warp.groups.len() < 2) {
             return paused;
         }
@@ -256,11 +256,11 @@ impl Machine {
     }
 
     fn current_can_run(&self) -> bool {
-        self.can_run(self.cursor.slot, self.cursor.warp)
+        self.can_run(self.cursor.block_slot, self.cursor.warp)
     }
 
-    fn can_run(&self, slot: usize, warp: usize) -> bool {
-        self.blocks.get(slot).and_then(Option::as_ref).and_then(|block| block.warps.get(warp)).is_some_and(|warp| warp.can_run())
+    fn can_run(&self, block_slot: usize, warp: usize) -> bool {
+        self.blocks.get(block_slot).and_then(Option::as_ref).and_then(|block| block.warps.get(warp)).is_some_and(|warp| warp.can_run())
     }
 
     /// Moves the cursor to the next warp that can run; false if there is none.
@@ -272,58 +272,58 @@ impl Machine {
     }
 
     fn select_in_order(&mut self) -> bool {
-        let slot = self.cursor.slot;
+        let block_slot = self.cursor.block_slot;
         if self.cursor.block_left > 0 {
             let next = self.cursor.warp + 1;
-            if let Some(warp) = self.ready_warp(slot, next) {
-                self.begin_turn(slot, warp, WARP_TURN);
+            if let Some(warp) = self.ready_warp(block_slot, next) {
+                self.begin_turn(block_slot, warp, WARP_TURN);
                 return true;
             }
         }
-        let later = (slot + 1..self.blocks.len()).find_map(|slot| Some((slot, self.ready_warp(slot, 0)?)));
-        let found = later.or_else(|| self.open_slot()).or_else(|| {
-            let earlier = 0..(slot + 1).min(self.blocks.len());
-            earlier.into_iter().find_map(|slot| Some((slot, self.ready_warp(slot, 0)?)))
+        let later = (block_slot + 1..self.blocks.len()).find_map(|block_slot| Some((block_slot, self.ready_warp(block_slot, 0)?)));
+        let found = later.or_else(|| self.open_block_slot()).or_else(|| {
+            let earlier = 0..(block_slot + 1).min(self.blocks.len());
+            earlier.into_iter().find_map(|block_slot| Some((block_slot, self.ready_warp(block_slot, 0)?)))
         });
-        let Some((slot, warp)) = found else { return false };
+        let Some((block_slot, warp)) = found else { return false };
         self.cursor.block_left = BLOCK_TURN;
-        self.begin_turn(slot, warp, WARP_TURN);
+        self.begin_turn(block_slot, warp, WARP_TURN);
         true
     }
 
     fn select_random(&mut self) -> bool {
-        while self.open_slot().is_some() {}
-        let slots = self.blocks.len();
-        let first = self.cursor.random.draw(slots as u64) as usize;
-        for slot in (first..slots).chain(0..first) {
-            let warps = self.blocks[slot].as_ref().map_or(0, |block| block.warps.len());
+        while self.open_block_slot().is_some() {}
+        let block_slots = self.blocks.len();
+        let first = self.cursor.random.draw(block_slots as u64) as usize;
+        for block_slot in (first..block_slots).chain(0..first) {
+            let warps = self.blocks[block_slot].as_ref().map_or(0, |block| block.warps.len());
             let from = self.cursor.random.draw(warps as u64) as usize;
-            if let Some(warp) = self.ready_warp(slot, from) {
+            if let Some(warp) = self.ready_warp(block_slot, from) {
                 let turn = 1 + self.cursor.random.draw(64) as u32;
-                self.begin_turn(slot, warp, turn);
+                self.begin_turn(block_slot, warp, turn);
                 return true;
             }
         }
         false
     }
 
-    /// The first warp of the block in `slot` that can run, from warp `from` on and around.
-    fn ready_warp(&self, slot: usize, from: usize) -> Option<usize> {
-        let warps = self.blocks.get(slot)?.as_ref()?.warps.len();
-        (0..warps).map(|step| (from + step) % warps).find(|warp| self.can_run(slot, *warp))
+    /// The first warp of the block in `block_slot` that can run, from warp `from` on and around.
+    fn ready_warp(&self, block_slot: usize, from: usize) -> Option<usize> {
+        let warps = self.blocks.get(block_slot)?.as_ref()?.warps.len();
+        (0..warps).map(|step| (from + step) % warps).find(|warp| self.can_run(block_slot, *warp))
     }
 
-    fn begin_turn(&mut self, slot: usize, warp: usize, ticks: u32) {
+    fn begin_turn(&mut self, block_slot: usize, warp: usize, ticks: u32) {
         assert!(ticks > 0, "a turn without ticks");
-        assert!(self.can_run(slot, warp), "a warp has the turn that cannot run");
+        assert!(self.can_run(block_slot, warp), "a warp has the turn that cannot run");
         assert!(ticks <= WARP_TURN && self.cursor.block_left <= BLOCK_TURN, "a turn is longer than turns are");
-        self.cursor.slot = slot;
+        self.cursor.block_slot = block_slot;
         self.cursor.warp = warp;
         self.cursor.warp_left = ticks;
     }
 
-    /// Starts the next block of the grid in a slot of its own if there is a block and room for it.
-    fn open_slot(&mut self) -> Option<(usize, usize)> {
+    /// Starts the next block of the grid in a block slot of its own if there is a block and room for it.
+    fn open_block_slot(&mut self) -> Option<(usize, usize)> {
         if !self.prepared.has_room(self.blocks.len() as u64, self.block_bytes) {
             return None;
         }
@@ -338,16 +338,16 @@ impl Machine {
         self.blocks[first].is_some().then_some((first, 0))
     }
 
-    /// The block in `slot` has finished: its slot is free, or is once the rest of its cluster has finished too.
-    fn retire(&mut self, slot: usize) {
-        assert!(self.blocks[slot].as_ref().is_some_and(|block| block.is_done()), "a block is taken away that has not finished");
-        let held = self.blocks[slot].take().map_or(0, |block| block.state_bytes());
+    /// The block in `block_slot` has finished: its block slot is free, or is once the rest of its cluster has finished too.
+    fn retire(&mut self, block_slot: usize) {
+        assert!(self.blocks[block_slot].as_ref().is_some_and(|block| block.is_done()), "a block is taken away that has not finished");
+        let held = self.blocks[block_slot].take().map_or(0, |block| block.state_bytes());
         self.block_bytes = self.block_bytes.saturating_sub(held);
         self.cursor.warp_left = 0;
-        let slots = self.cluster_slots(slot);
-        if self.blocks[slots.clone()].iter().all(Option::is_none) {
-            for slot in slots {
-                self.blocks[slot] = self.next_block();
+        let block_slots = self.cluster_block_slots(block_slot);
+        if self.blocks[block_slots.clone()].iter().all(Option::is_none) {
+            for block_slot in block_slots {
+                self.blocks[block_slot] = self.next_block();
             }
         }
     }
@@ -369,7 +369,7 @@ impl Machine {
 fn report_released(released: &[Released], by: BlockId, place: Place, observer: &mut dyn Observer) -> bool {
     let mut paused = false;
     for Released { id, arrived } in released {
-        let order = Order::Released { id: *id, arrived };
+        let order = Order::BarrierCompleted { id: *id, arrived };
         paused |= observer.report(EventKind::Order, || Event::Order(OrderEvent { place, by, lanes: LaneMask::NONE, order }));
     }
     paused

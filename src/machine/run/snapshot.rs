@@ -54,9 +54,9 @@ impl Machine {
         assert!(earlier.tick() <= self.tick(), "snapshots in another order");
         let blocks = self.blocks.iter().zip(earlier.blocks.iter().map(Option::as_ref).chain(std::iter::repeat(None)));
         let blocks = blocks.map(|(own, other)| own.as_ref().map_or(0, |own| block_bytes(own, other)));
-        let slots = size_of_val(&*self.blocks) as u64;
+        let block_slots = size_of_val(&*self.blocks) as u64;
         let coverage = self.coverage().map_or(0, crate::machine::state::coverage::Coverage::bytes);
-        slots + coverage + blocks.sum::<u64>() + self.device.global.unshared_bytes(&earlier.device.global)
+        block_slots + coverage + blocks.sum::<u64>() + self.device.global.unshared_bytes(&earlier.device.global)
     }
 
     /// The first tick of the launch.

@@ -6,7 +6,7 @@ use crate::machine::state::random::Random;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cursor {
     /// Slot of the block whose turn it is.
-    pub slot: usize,
+    pub block_slot: usize,
     /// Warp of that block whose turn it is.
     pub warp: usize,
     pub(in crate::machine) warp_left: u32,
@@ -16,6 +16,6 @@ pub struct Cursor {
 
 impl Cursor {
     pub(in crate::machine) fn new(seed: u64) -> Self {
-        Self { slot: 0, warp: 0, warp_left: 0, block_left: 0, random: Random::new(seed) }
+        Self { block_slot: 0, warp: 0, warp_left: 0, block_left: 0, random: Random::new(seed) }
     }
 }

@@ -33,7 +33,7 @@ impl Machine {
     /// The resident block with this index in the grid.
     pub fn block(&self, index: [u32; 3]) -> Option<&Block> {
         // Most questions are about the block that ran last.
-        let current = self.blocks.get(self.cursor.slot).and_then(Option::as_deref).filter(|block| block.index == index);
+        let current = self.blocks.get(self.cursor.block_slot).and_then(Option::as_deref).filter(|block| block.index == index);
         current.or_else(|| self.resident_blocks().find(|block| block.index == index))
     }
 
@@ -47,14 +47,14 @@ impl Machine {
         })
     }
 
-    /// The block that a slot holds; none if it is empty.
-    pub fn block_in(&self, slot: u32) -> Option<&Block> {
-        self.blocks.get(slot as usize)?.as_deref()
+    /// The block that a block slot holds; none if it is empty.
+    pub fn block_in(&self, block_slot: u32) -> Option<&Block> {
+        self.blocks.get(block_slot as usize)?.as_deref()
     }
 
-    /// The rank of the block in a slot, in its cluster.
-    pub fn rank_in_cluster(&self, slot: u32) -> u32 {
-        slot % self.config().blocks_of_cluster()
+    /// The rank of the block in a block slot, in its cluster.
+    pub fn rank_in_cluster(&self, block_slot: u32) -> u32 {
+        block_slot % self.config().blocks_of_cluster()
     }
 
     /// What lanes of a group read from an operand of 32 bits, or of 64 if it is `wide`; 0 if there is no such register.
@@ -83,10 +83,10 @@ impl Machine {
         block.shared.mbarrier_name(self.program(), self.config().kernel, address)
     }
 
-    /// The slot of a resident block.
-    pub fn slot_of(&self, block: &Block) -> Option<u32> {
-        let slot = self.blocks.iter().position(|slot| slot.as_ref().is_some_and(|other| other.number == block.number));
-        slot.and_then(|slot| u32::try_from(slot).ok())
+    /// The block slot of a resident block.
+    pub fn block_slot_of(&self, block: &Block) -> Option<u32> {
+        let block_slot = self.blocks.iter().position(|resident| resident.as_ref().is_some_and(|other| other.number == block.number));
+        block_slot.and_then(|block_slot| u32::try_from(block_slot).ok())
     }
 
     /// The asynchronous operations in flight.

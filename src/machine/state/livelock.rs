@@ -22,9 +22,9 @@ pub struct Livelock {
     pub(in crate::machine) opens: Tick,
     /// Turns of a warp after which it closes.
     pub(in crate::machine) turns: u32,
-    /// The warps that had turns in it, by slot and number.
+    /// The warps that had turns in it, by block slot and number.
     pub(in crate::machine) seen: BTreeMap<(usize, usize), Seen>,
-    /// The barriers at which threads arrived in it, by slot and number; `u32::MAX` is that of the cluster.
+    /// The barriers at which threads arrived in it, by block slot and number; `u32::MAX` is that of the cluster.
     pub(in crate::machine) arrived: BTreeSet<(usize, u32)>,
     /// All have come back.
     pub(in crate::machine) proven: bool,

@@ -24,7 +24,7 @@ use crate::program::Program;
 pub struct Machine {
     pub(crate) prepared: Arc<PreparedLaunch>,
     pub(crate) device: Device,
-    /// Blocks on the machine. A slot whose block has finished holds the next block of the grid, or nothing when there is none.
+    /// Blocks on the machine. A block slot whose block has finished holds the next block of the grid, or nothing when there is none.
     pub(crate) blocks: Vec<Option<triomphe::Arc<Block>>>,
     /// Blocks started so far.
     pub(crate) started: u64,
@@ -124,7 +124,7 @@ impl Machine {
         self.device
     }
 
-    /// The blocks on the machine, in order of their slots.
+    /// The blocks on the machine, in order of their block slots.
     pub fn resident_blocks(&self) -> impl Iterator<Item = &Block> {
         self.blocks.iter().flatten().map(|block| &**block)
     }

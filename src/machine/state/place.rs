@@ -21,6 +21,6 @@ pub struct Place {
 pub struct BlockId {
     /// Its number in order of launch.
     pub number: u64,
-    /// Its slot.
-    pub slot: u32,
+    /// Its block slot: its index among the resident blocks.
+    pub block_slot: u32,
 }

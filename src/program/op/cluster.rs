@@ -38,7 +38,7 @@ impl Family for ClusterOp {
     fn effects(&self, _: &Program) -> Effects {
         match self {
             Self::MapShared { .. } | Self::Rank { .. } => Effects::NONE,
-            Self::Arrive { relaxed, aligned: _ } => Effects::NONE.with(Effect::Orders, !relaxed).with(Effect::Exchanges, true),
+            Self::Arrive { relaxed, aligned: _ } => Effects::NONE.with(Effect::Orders, !relaxed).with(Effect::Collective, true),
             Self::Wait { aligned: _ } => Effects::of(&[Effect::Blocks, Effect::Orders]),
         }
     }

@@ -16,7 +16,7 @@ pub enum Effect {
     /// It writes memory.
     WritesMemory,
     /// Lanes of a warp execute it together: what one of them gets may come from others.
-    Exchanges,
+    Collective,
     /// Each lane's result is made of what certain lanes bring, itself or others.
     Gathers,
     /// It may wait: for other threads, or for what is in flight.

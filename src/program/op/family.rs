@@ -30,7 +30,7 @@ pub trait Family {
         false
     }
 
-    /// Whether threads synchronize at it: barriers, and exchanges between the lanes of a warp.
+    /// Whether threads synchronize at it: barriers and warp collectives.
     fn is_reconvergence(&self) -> bool {
         false
     }

@@ -123,7 +123,7 @@ pub enum Op {
     Sync(SyncOp),
     /// Barrier objects.
     Mbarrier(MbarrierOp),
-    /// Exchanges between the lanes of a warp.
+    /// Warp collectives.
     Warp(WarpOp),
     /// A texture or surface instruction.
     Image {
@@ -192,7 +192,7 @@ impl Op {
         self.family().accumulates()
     }
 
-    /// Whether threads synchronize at it: barriers, and exchanges between the lanes of a warp.
+    /// Whether threads synchronize at it: barriers and warp collectives.
     pub fn is_reconvergence(&self) -> bool {
         self.family().is_reconvergence()
     }

@@ -44,7 +44,7 @@ impl Family for SyncOp {
                 BarrierFn::Arrive => Effects::of(&[Effect::Orders]),
                 BarrierFn::Sync => Effects::of(&[Effect::Blocks, Effect::Orders]),
                 BarrierFn::RedPopc | BarrierFn::RedAnd | BarrierFn::RedOr => {
-                    Effects::of(&[Effect::Exchanges, Effect::Blocks, Effect::Orders])
+                    Effects::of(&[Effect::Collective, Effect::Blocks, Effect::Orders])
                 }
             },
             Self::WarpSync { mask: _ } => Effects::of(&[Effect::Blocks, Effect::Orders]),

@@ -34,7 +34,7 @@ impl Family for TensorMapOp {
     fn effects(&self, _: &Program) -> Effects {
         match self {
             Self::ReplaceField { .. } => Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory]),
-            Self::Copy { .. } => Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory, Effect::Orders, Effect::Exchanges]),
+            Self::Copy { .. } => Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory, Effect::Orders, Effect::Collective]),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Exchanges between the lanes of a warp (PTX ISA, "Parallel Synchronization and Communication Instructions": `shfl`, `vote`, `match`).
+//! Warp collectives (PTX ISA, "Parallel Synchronization and Communication Instructions": `shfl`, `vote`, `match`).
 
 use super::effects::{Effect, Effects};
 use super::family::Family;
@@ -6,7 +6,7 @@ use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
 use crate::program::operands::Walk;
 use crate::program::{Bank, Dst, PredSrc, Program, Src};
 
-/// Exchanges between the lanes of a warp.
+/// Warp collectives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
 #[rustfmt::skip]
@@ -52,9 +52,9 @@ impl Family for WarpOp {
     fn effects(&self, _: &Program) -> Effects {
         match self {
             Self::Shuffle { .. } | Self::Vote { .. } | Self::Match { .. } | Self::Redux { .. } => {
-                Effects::of(&[Effect::Exchanges, Effect::Gathers])
+                Effects::of(&[Effect::Collective, Effect::Gathers])
             }
-            Self::Elect { .. } => Effects::of(&[Effect::Exchanges, Effect::DependsOnPlace]),
+            Self::Elect { .. } => Effects::of(&[Effect::Collective, Effect::DependsOnPlace]),
         }
     }
 

@@ -32,7 +32,7 @@ impl Family for WarpgroupOp {
 
     fn effects(&self, _: &Program) -> Effects {
         match self {
-            Self::Multiply { wgmma: _ } => Effects::of(&[Effect::ReadsMemory, Effect::Exchanges, Effect::Asynchronous]),
+            Self::Multiply { wgmma: _ } => Effects::of(&[Effect::ReadsMemory, Effect::Collective, Effect::Asynchronous]),
             Self::Fence => Effects::of(&[Effect::Orders]),
             Self::Commit => Effects::of(&[Effect::Asynchronous]),
             Self::Wait { pending: _ } => Effects::of(&[Effect::Blocks, Effect::Orders]),

@@ -1,4 +1,4 @@
-//! Barriers, and exchange between the lanes of a warp.
+//! Barriers and warp collectives.
 
 use super::family::{Decoded, Decoding};
 use crate::base::Diagnostic;
@@ -12,7 +12,7 @@ const BARRIERS: u64 = 16;
 const WARP_SIZE: u64 = 32;
 
 impl Decoding<'_, '_> {
-    /// Barriers, and exchange between the lanes of a warp.
+    /// Barriers and warp collectives.
     pub(super) fn parallel(&mut self, decode: ParallelDecode) -> Decoded {
         match decode {
             ParallelDecode::Barrier(f) => self.barrier(f),

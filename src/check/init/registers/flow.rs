@@ -24,9 +24,9 @@ impl<U: Fn(Bank, Slot) -> LaneMask> Operands<'_, U> {
         op.undefined_in(self, any) & self.active
     }
 
-    /// The active lanes that bring something undefined to an exchange, and those in which another of its operands is undefined, if in
+    /// The active lanes that contribute something undefined to a collective, and those in which another of its operands is undefined, if in
     /// `any` of them some operand is.
-    pub fn offered(&self, op: &Op, any: LaneMask) -> (LaneMask, LaneMask) {
+    pub fn contributed(&self, op: &Op, any: LaneMask) -> (LaneMask, LaneMask) {
         let Op::Warp(WarpOp::Shuffle { a, b, c, mask, .. }) = *op else { return (any, LaneMask::NONE) };
         if any.is_empty() {
             return (LaneMask::NONE, LaneMask::NONE);

@@ -1,7 +1,7 @@
-//! The watched registers of a warp: in which lanes they are undefined, call by call.
+//! The tracked registers of a warp: in which lanes they are undefined, call by call.
 
 use super::origin::{Origin, OriginId, OriginTable, Origins};
-use super::watched::{Watch, Watched};
+use super::tracked::{TrackedRegisters, Tracking};
 use crate::machine::{Issue, LANES, LaneMask, PerLane, Place};
 use crate::program::FuncId;
 use crate::program::operands::RegisterOperand;
@@ -11,16 +11,16 @@ use crate::program::operands::RegisterOperand;
 pub(super) struct WarpFrames {
     /// Lanes that have not exited.
     pub live: LaneMask,
-    /// What its lanes bring to an exchange, where some of them may still wait for others.
-    pub offers: Offers,
+    /// The operands that its lanes contribute to a warp collective, where some of them may still wait for others.
+    pub contributed: ContributedOperands,
     /// Where what is undefined comes from.
     pub origins: OriginTable,
     frames: Vec<Frame>,
 }
 
-/// What the lanes of a warp bring to an exchange.
+/// The operands that the lanes of a warp contribute to a warp collective.
 #[derive(Clone, Default)]
-pub(super) struct Offers {
+pub(super) struct ContributedOperands {
     /// The lanes whose value is undefined.
     pub values: LaneMask,
     /// Those in which another operand is undefined, such as the lane that they take from.
@@ -29,13 +29,13 @@ pub(super) struct Offers {
     pub origins: Origins,
 }
 
-/// The watched registers of a call in progress.
+/// The tracked registers of a call in progress.
 #[derive(Clone)]
 pub(super) struct Frame {
     /// Calls in progress.
     depth: u32,
     function: FuncId,
-    /// For each watched register, the lanes in which it is undefined.
+    /// For each tracked register, the lanes in which it is undefined.
     undefined: Vec<LaneMask>,
     /// For each, where the values of these lanes come from.
     origins: Vec<PerLane<OriginId>>,
@@ -48,38 +48,38 @@ impl WarpFrames {
     }
 
     /// The frame of a function at this depth of the call stack, and the origins.
-    pub fn frame(&mut self, watched: &Watched, depth: u32, function: FuncId) -> (&mut Frame, &mut OriginTable) {
+    pub fn frame(&mut self, tracked: &TrackedRegisters, depth: u32, function: FuncId) -> (&mut Frame, &mut OriginTable) {
         let index = self.frames.iter().position(|frame| (frame.depth, frame.function) == (depth, function)).unwrap_or_else(|| {
-            self.frames.push(Frame::new(watched, depth, function));
+            self.frames.push(Frame::new(tracked, depth, function));
             self.frames.len() - 1
         });
         (&mut self.frames[index], &mut self.origins)
     }
 
     /// Lanes call: the registers of the function, or of all that may be it, are unwritten.
-    pub fn enter(&mut self, watch: &Watch, callee: Option<FuncId>, issue: &Issue) {
-        for (function, watched) in watch.functions.iter().filter(|(function, _)| callee.is_none_or(|callee| callee == **function)) {
-            self.frame(watched, issue.depth + 1, *function).0.enter(watched, issue.active);
+    pub fn enter(&mut self, tracking: &Tracking, callee: Option<FuncId>, issue: &Issue) {
+        for (function, tracked) in tracking.functions.iter().filter(|(function, _)| callee.is_none_or(|callee| callee == **function)) {
+            self.frame(tracked, issue.depth + 1, *function).0.enter(tracked, issue.active);
         }
     }
 
     /// Whether nothing is undefined.
     pub fn is_defined(&self) -> bool {
-        (self.offers.values | self.offers.controls).is_empty()
+        (self.contributed.values | self.contributed.controls).is_empty()
             && self.frames.iter().all(|frame| frame.undefined.iter().all(|lanes| lanes.is_empty()))
     }
 }
 
-impl Offers {
-    /// What the lanes `active` bring now.
-    pub fn bring(&mut self, active: LaneMask, (values, controls): (LaneMask, LaneMask), origins: &Origins) {
-        debug_assert!(active.contains_all(values | controls), "lanes that take part bring something");
+impl ContributedOperands {
+    /// The lanes `active` contribute these.
+    pub fn record(&mut self, active: LaneMask, (values, controls): (LaneMask, LaneMask), origins: &Origins) {
+        debug_assert!(active.contains_all(values | controls), "lanes that take part contribute something");
         self.values = self.values & !active | values;
         self.controls = self.controls & !active | controls;
         origins.lanes.iter().filter_map(|lane| Some((lane, origins.of(lane)?))).for_each(|(lane, id)| self.origins.set(lane, id));
     }
 
-    /// Where the undefined value that a lane of `lanes` brings comes from.
+    /// Where the undefined value that a lane of `lanes` contributes comes from.
     pub fn value(&self, lanes: LaneMask) -> Option<OriginId> {
         let undefined = self.values & lanes;
         if undefined.is_empty() { None } else { self.origins.of(undefined.first()) }
@@ -92,36 +92,36 @@ impl Offers {
 }
 
 impl Frame {
-    fn new(watched: &Watched, depth: u32, function: FuncId) -> Self {
-        let origins = vec![[OriginId::UNKNOWN; LANES]; watched.len()];
-        let mut frame = Self { depth, function, undefined: vec![LaneMask::NONE; watched.len()], origins };
-        frame.enter(watched, LaneMask::ALL);
+    fn new(tracked: &TrackedRegisters, depth: u32, function: FuncId) -> Self {
+        let origins = vec![[OriginId::UNKNOWN; LANES]; tracked.len()];
+        let mut frame = Self { depth, function, undefined: vec![LaneMask::NONE; tracked.len()], origins };
+        frame.enter(tracked, LaneMask::ALL);
         frame
     }
 
     /// Lanes enter the function: what it may read before it writes it is undefined. All else it writes first.
-    fn enter(&mut self, watched: &Watched, lanes: LaneMask) {
-        for number in &watched.unwritten {
+    fn enter(&mut self, tracked: &TrackedRegisters, lanes: LaneMask) {
+        for number in &tracked.unwritten {
             self.undefined[*number] |= lanes;
             lanes.iter().for_each(|lane| self.origins[*number][lane] = OriginId::UNKNOWN);
         }
     }
 
     /// The lanes in which a register is undefined.
-    pub fn undefined(&self, watched: &Watched, register: RegisterOperand) -> LaneMask {
-        watched.numbers(register).fold(LaneMask::NONE, |lanes, number| lanes | self.undefined[number])
+    pub fn undefined(&self, tracked: &TrackedRegisters, register: RegisterOperand) -> LaneMask {
+        tracked.numbers(register).fold(LaneMask::NONE, |lanes, number| lanes | self.undefined[number])
     }
 
     /// The lanes of `executing` that read a register undefined, at `place`.
     pub fn read(
         &mut self,
-        watched: &Watched,
+        tracked: &TrackedRegisters,
         register: RegisterOperand,
         (executing, place): (LaneMask, Place),
         table: &mut OriginTable,
     ) -> Origins {
         let mut read = Origins::default();
-        for number in watched.numbers(register) {
+        for number in tracked.numbers(register) {
             for lane in (self.undefined[number] & executing).iter() {
                 let id = &mut self.origins[number][lane];
                 if *id == OriginId::UNKNOWN {
@@ -134,10 +134,16 @@ impl Frame {
     }
 
     /// The lanes `active` write a register, and what `undefined` of them write is so, for these reasons or those of another lane.
-    pub fn write(&mut self, watched: &Watched, register: RegisterOperand, (active, undefined): (LaneMask, LaneMask), origins: &Origins) {
+    pub fn write(
+        &mut self,
+        tracked: &TrackedRegisters,
+        register: RegisterOperand,
+        (active, undefined): (LaneMask, LaneMask),
+        origins: &Origins,
+    ) {
         assert!(active.contains_all(undefined), "lanes that write nothing write nothing undefined");
         let any = origins.any().unwrap_or(OriginId::UNKNOWN);
-        for number in watched.numbers(register) {
+        for number in tracked.numbers(register) {
             self.undefined[number] = self.undefined[number] & !active | undefined;
             undefined.iter().for_each(|lane| self.origins[number][lane] = origins.of(lane).unwrap_or(any));
         }

@@ -13,8 +13,8 @@ pub(super) fn passes_on(op: &Op, program: &Program) -> bool {
     op.accumulates() || !op.effects(program).has_any(OTHER_SOURCES)
 }
 
-/// Whether an instruction gives each lane what certain lanes bring.
-pub(super) fn is_exchange(op: &Op, program: &Program) -> bool {
+/// Whether an instruction is a warp collective: each lane gets what certain lanes contribute.
+pub(super) fn is_collective(op: &Op, program: &Program) -> bool {
     op.effects(program).has(Effect::Gathers)
 }
 

@@ -1,24 +1,24 @@
 //! Uses of registers and predicates that have no defined value.
 //!
-//! Two things leave a register undefined: nothing on the path has written it, or `shfl` has brought it from a lane that does not take
+//! Two things leave a register undefined: nothing on the path has written it, or `shfl` takes it from a lane that does not take
 //! part. Which registers may be read before they are written is known before the run (`candidates`), and so is where their values, and
-//! those that `shfl` brings, can go (`watched`). Only those are watched: for each the lanes in which it is undefined, and where that came
+//! those that `shfl` gives, can go (`tracked`). Only those are tracked: for each the lanes in which it is undefined, and where that came
 //! from (`frames`, `origin`). What an instruction computes from undefined operands is undefined (`flow`), and so is what comes from a
-//! lane that brings such a value (`exchange`). It is a mistake once it decides which way a thread goes, which address it accesses, or
-//! what it stores (`used`).
+//! lane that contributes such a value (`collective`). It is a mistake once it decides which way a thread goes, which address it accesses,
+//! or what it stores (`used`).
 //!
-//! Of a program without candidates nothing is watched until a lane is absent from a `shfl`, and then that warp alone, as long as
+//! Of a program without candidates nothing is tracked until a lane is absent from a `shfl`, and then that warp alone, as long as
 //! anything of it is undefined: until then all that it reads has been written.
 
 mod candidates;
-mod exchange;
+mod collective;
 mod flow;
 mod frames;
 mod kinds;
 mod name;
 mod origin;
+mod tracked;
 mod used;
-mod watched;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -26,9 +26,9 @@ use std::sync::Arc;
 
 use flow::Operands;
 use frames::{Frame, WarpFrames};
-use kinds::{is_exchange, passes_on};
+use kinds::{is_collective, passes_on};
 use origin::{OriginTable, Origins};
-use watched::{Watch, Watched};
+use tracked::{TrackedRegisters, Tracking};
 
 use crate::base::WarpId;
 use crate::check::reporter::Reporter;
@@ -42,8 +42,8 @@ type WarpKey = ([u32; 3], WarpId);
 /// Which registers are undefined.
 #[derive(Clone)]
 pub(super) struct Registers {
-    watch: Arc<Watch>,
-    /// The warps that are watched.
+    tracking: Arc<Tracking>,
+    /// The warps that are tracked.
     warps: BTreeMap<WarpKey, WarpFrames>,
     /// Threads of a block.
     threads: u32,
@@ -54,12 +54,12 @@ pub(super) struct Registers {
 impl Registers {
     /// Those of a program.
     pub fn new(program: &Program) -> Self {
-        Self { watch: Arc::new(Watch::new(program)), warps: BTreeMap::new(), threads: 0, last: None }
+        Self { tracking: Arc::new(Tracking::new(program)), warps: BTreeMap::new(), threads: 0, last: None }
     }
 
-    /// Whether there is anything to watch now; else instructions need not be reported.
+    /// Whether there is anything to track now; else instructions need not be reported.
     pub fn is_needed(&self) -> bool {
-        self.watch.has_unwritten || !self.warps.is_empty()
+        self.tracking.has_unwritten || !self.warps.is_empty()
     }
 
     /// A launch begins.
@@ -83,8 +83,8 @@ impl Registers {
     /// An instruction is about to be executed.
     #[inline]
     pub fn before(&mut self, issue: &Issue, warp: &Warp, to: &mut Reporter<'_>) -> bool {
-        let is_watched = self.is_needed() && self.watch.code.get(issue.place.pc.index()).is_some_and(|flag| *flag);
-        if !is_watched || self.last.replace(issue.place.tick) == Some(issue.place.tick) {
+        let is_tracked = self.is_needed() && self.tracking.code.get(issue.place.pc.index()).is_some_and(|flag| *flag);
+        if !is_tracked || self.last.replace(issue.place.tick) == Some(issue.place.tick) {
             return false;
         }
         self.execute(issue, warp, to)
@@ -93,29 +93,29 @@ impl Registers {
     fn execute(&mut self, issue: &Issue, warp: &Warp, to: &mut Reporter<'_>) -> bool {
         let program = to.program;
         let inst = &program.code[issue.place.pc.index()];
-        let watch = Arc::clone(&self.watch);
+        let tracking = Arc::clone(&self.tracking);
         let frames = match self.warps.entry((issue.place.block, WarpId::new(issue.place.warp.number()))) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(_) if !watch.has_unwritten => return false,
+            Entry::Vacant(_) if !tracking.has_unwritten => return false,
             Entry::Vacant(free) => free.insert(WarpFrames::new(warp.live)),
         };
         if let Op::Control(ControlOp::Call { call, .. }) = inst.op {
-            frames.enter(&watch, callee(program, call), issue);
+            frames.enter(&tracking, callee(program, call), issue);
         }
         let Some(function) = program.function_at(issue.place.pc) else { return false };
-        let Some(watched) = watch.functions.get(&function) else { return false };
-        let (frame, table) = frames.frame(watched, issue.depth, function);
-        let Reads { values, guard, origins, found } = read((frame, watched, table), (inst, issue), to);
-        let undefined = |bank, slot| frame.undefined(watched, RegisterOperand { bank, slot, width: 1 });
+        let Some(tracked) = tracking.functions.get(&function) else { return false };
+        let (frame, table) = frames.frame(tracked, issue.depth, function);
+        let Reads { values, guard, origins, found } = read((frame, tracked, table), (inst, issue), to);
+        let undefined = |bank, slot| frame.undefined(tracked, RegisterOperand { bank, slot, width: 1 });
         let operands = Operands { program, warp, frame: issue.frame, active: issue.active, undefined };
-        if is_exchange(&inst.op, program) {
-            let offered = operands.offered(&inst.op, values);
-            frames.offers.bring(issue.active, offered, &origins);
+        if is_collective(&inst.op, program) {
+            let contributed = operands.contributed(&inst.op, values);
+            frames.contributed.record(issue.active, contributed, &origins);
             return found;
         }
         let result = if values.is_empty() || !passes_on(&inst.op, program) { LaneMask::NONE } else { operands.result(&inst.op, values) };
         for register in writes(inst, program) {
-            frame.write(watched, register, (issue.active | guard, result | guard), &origins);
+            frame.write(tracked, register, (issue.active | guard, result | guard), &origins);
         }
         found
     }
@@ -135,7 +135,11 @@ struct Reads {
 }
 
 /// Reads the operands of an instruction, and reports those that matter at once.
-fn read((frame, watched, table): (&mut Frame, &Watched, &mut OriginTable), (inst, issue): (&Inst, &Issue), to: &mut Reporter<'_>) -> Reads {
+fn read(
+    (frame, tracked, table): (&mut Frame, &TrackedRegisters, &mut OriginTable),
+    (inst, issue): (&Inst, &Issue),
+    to: &mut Reporter<'_>,
+) -> Reads {
     let (program, mut reads) = (to.program, Reads::default());
     registers_of(inst, program, |used, register| {
         let executing = match used {
@@ -143,7 +147,7 @@ fn read((frame, watched, table): (&mut Frame, &Watched, &mut OriginTable), (inst
             Use::Guard => issue.lanes,
             Use::Address | Use::Read => issue.active,
         };
-        let origins = frame.read(watched, register, (executing, issue.place), table);
+        let origins = frame.read(tracked, register, (executing, issue.place), table);
         if origins.lanes.is_empty() {
             return;
         }

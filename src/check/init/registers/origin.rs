@@ -1,7 +1,7 @@
 //! Where an undefined value comes from, and how that is described.
 
 use super::name::name;
-use crate::machine::{Exchange, LANES, LaneMask, PerLane, Place};
+use crate::machine::{Collective, LANES, LaneMask, PerLane, Place};
 use crate::program::operands::RegisterOperand;
 use crate::program::{Op, Pc, Program, WarpOp};
 
@@ -112,7 +112,7 @@ fn mask(lanes: impl Iterator<Item = usize>) -> LaneMask {
     lanes.fold(LaneMask::NONE, |mask, lane| mask | LaneMask::of(lane % LANES))
 }
 
-/// Why a lane does not take part in an exchange.
+/// Why a lane does not take part in an collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Absence {
     /// The member mask does not name it.
@@ -126,13 +126,13 @@ pub(super) enum Absence {
 }
 
 impl Absence {
-    /// Why `lane` of a warp that began with the lanes `threads` does not take part in an exchange.
-    pub fn of(lane: u32, exchange: &Exchange, threads: LaneMask) -> Self {
+    /// Why `lane` of a warp that began with the lanes `threads` does not take part in an collective.
+    pub fn of(lane: u32, collective: &Collective, threads: LaneMask) -> Self {
         let has = |mask: LaneMask| mask.contains(lane as usize);
         match () {
             () if !has(threads) => Self::NoThread,
-            () if exchange.has_mask && !has(exchange.members) => Self::LeftOut(exchange.members),
-            () if !has(exchange.live) => Self::Exited,
+            () if collective.has_mask && !has(collective.members) => Self::LeftOut(collective.members),
+            () if !has(collective.live) => Self::Exited,
             () => Self::Inactive,
         }
     }
@@ -149,7 +149,7 @@ impl Absence {
     }
 
     /// What to do so that they are.
-    fn advice(self, lanes: LaneMask) -> String {
+    fn fix(self, lanes: LaneMask) -> String {
         let them = lanes.describe();
         match self {
             Self::LeftOut(_) => format!("name {them} in the mask and execute the instruction there too"),
@@ -202,7 +202,7 @@ impl Reported {
         let that = if taken.count() == 1 { "that" } else { "those" };
         let (sources, reason) = (taken.describe(), absence.why(taken));
         let why = format!(", and {made} from {sources} though {that} did not take part: {reason}");
-        let fix = format!("{}; or use {name} only in lanes whose source takes part", absence.advice(taken));
+        let fix = format!("{}; or use {name} only in lanes whose source takes part", absence.fix(taken));
         Some(Self { origin: first.place, lanes, from, why, fix })
     }
 }

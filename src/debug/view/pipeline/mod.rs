@@ -87,7 +87,7 @@ impl StageState {
 pub fn pipeline(session: &Session) -> Result<Pipeline, SceneError> {
     let (scene, now) = (session.scene(), session.time());
     let block = scene.block()?;
-    let slot = session.machine().slot_of(block).ok_or(SceneError::Finished { block: block.index })?;
+    let block_slot = session.machine().block_slot_of(block).ok_or(SceneError::Finished { block: block.index })?;
     let from = now.saturating_sub(WINDOW).max(session.machine().start());
     let mut recorder = Recorder::new(block.index);
     session.timeline.replay(from, now, &mut recorder);
@@ -103,7 +103,13 @@ pub fn pipeline(session: &Session) -> Result<Pipeline, SceneError> {
         Stage {
             name: mbarrier(&scene, block, *address),
             empty: empty.map(|(address, _)| mbarrier(&scene, block, *address)),
-            ..spans(track, &object.history, emptied, now, is_over && session.machine().in_flight().to_mbarrier(slot, *address).is_empty())
+            ..spans(
+                track,
+                &object.history,
+                emptied,
+                now,
+                is_over && session.machine().in_flight().to_mbarrier(block_slot, *address).is_empty(),
+            )
         }
     };
     let stages: Vec<Stage> = filled.iter().enumerate().map(stage).collect();

@@ -152,11 +152,11 @@ impl BoxCopy {
         view.write(to.owner, to.address, &now);
     }
 
-    /// Of the `bytes` it brings to the barrier object at `address` of the block in `slot`, those that end the phase; `None` if all or none
-    /// do. The hardware reports row after row, so a phase that expects less than the box ends midway, if that is whole rows; and the next
-    /// phase gets the rest.
-    pub fn bytes_that_end_the_phase(&self, bytes: u32, slot: u32, address: u32, view: &mut MemoryView<'_>) -> Option<u32> {
-        let barrier = view.shared(slot)?.mbarrier(address).ok()?;
+    /// Of the `bytes` it brings to the barrier object at `address` of the block in `block_slot`, those that end the phase; `None` if all or
+    /// none do. The hardware reports row after row, so a phase that expects less than the box ends midway, if that is whole rows; and the
+    /// next phase gets the rest.
+    pub fn bytes_that_end_the_phase(&self, bytes: u32, block_slot: u32, address: u32, view: &mut MemoryView<'_>) -> Option<u32> {
+        let barrier = view.shared(block_slot)?.mbarrier(address).ok()?;
         let missing = u32::try_from(barrier.bytes).ok()?;
         let is_rows = u64::from(missing).is_multiple_of(self.shape.row_bytes().max(1));
         (barrier.pending == 0 && missing > 0 && missing < bytes && is_rows).then_some(missing)

@@ -70,20 +70,20 @@ impl AsyncCopy {
 
     /// Signals the barrier object that the copy has ended.
     fn signal(&self, lanes: LaneMask, tick: Tick, view: &mut MemoryView<'_>) -> Result<(), Refused> {
-        let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot, .. }, address, bytes } = self.ends else { return Ok(()) };
+        let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { block_slot, .. }, address, bytes } = self.ends else { return Ok(()) };
         let arrival = |what| Arrival { what, place: self.issued, lanes, copy: Some(self.id), tick };
         let bytes = match &self.work {
-            CopyKind::CpAsyncArrive => return view.contribute(slot, address, arrival(Contribution::Arrived(lanes.count()))),
-            CopyKind::Tensor(copy) => match copy.bytes_that_end_the_phase(bytes, slot, address, view) {
+            CopyKind::CpAsyncArrive => return view.contribute(block_slot, address, arrival(Contribution::Arrived(lanes.count()))),
+            CopyKind::Tensor(copy) => match copy.bytes_that_end_the_phase(bytes, block_slot, address, view) {
                 Some(first) => {
-                    view.contribute(slot, address, arrival(Contribution::Brought(first)))?;
+                    view.contribute(block_slot, address, arrival(Contribution::Brought(first)))?;
                     bytes - first
                 }
                 None => bytes,
             },
             CopyKind::CpAsync(_) | CopyKind::Bulk { .. } | CopyKind::StAsync { .. } => bytes,
         };
-        view.contribute(slot, address, arrival(Contribution::Brought(bytes)))
+        view.contribute(block_slot, address, arrival(Contribution::Brought(bytes)))
     }
 }
 

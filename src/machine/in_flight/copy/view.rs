@@ -15,23 +15,23 @@ pub struct MemoryView<'a> {
     pub global: &'a mut Region,
     /// The running block's memory, if one is running.
     pub own: Option<&'a mut Shared>,
-    /// Blocks in slots from `first` on, up to the running block's.
+    /// Blocks in block slots from `first` on, up to the running block's.
     pub before: &'a mut [Option<Arc<Block>>],
-    /// Blocks in the slots after it.
+    /// Blocks in the block slots after it.
     pub after: &'a mut [Option<Arc<Block>>],
-    /// The slot of the first of them.
+    /// The block slot of the first of them.
     pub first: u32,
-    /// Barrier objects a phase of which has ended, by slot and address: groups that wait there can continue.
+    /// Barrier objects a phase of which has ended, by block slot and address: groups that wait there can continue.
     pub ended: &'a mut EndedPhases,
 }
 
-/// Barrier objects a phase of which has ended, by slot and address.
+/// Barrier objects a phase of which has ended, by block slot and address.
 pub type EndedPhases = SmallVec<[(u32, u32); 2]>;
 
 impl MemoryView<'_> {
-    /// The shared memory of the block in `slot`.
-    pub fn shared(&mut self, slot: u32) -> Option<&mut Shared> {
-        let index = slot.checked_sub(self.first)? as usize;
+    /// The shared memory of the block in `block_slot`.
+    pub fn shared(&mut self, block_slot: u32) -> Option<&mut Shared> {
+        let index = block_slot.checked_sub(self.first)? as usize;
         let block = match (index.checked_sub(self.before.len()), &mut self.own) {
             (None, _) => self.before.get_mut(index),
             (Some(0), Some(own)) => return Some(own),
@@ -43,7 +43,7 @@ impl MemoryView<'_> {
     fn pages(&mut self, owner: MemoryOwner, address: u64) -> Option<(&mut Pages, u64)> {
         match owner {
             MemoryOwner::Global => self.global.find_mut(address).map(|allocation| (&mut allocation.pages, address - allocation.base)),
-            MemoryOwner::Block { slot, .. } => self.shared(slot).map(|shared| (&mut shared.pages, address)),
+            MemoryOwner::Block { block_slot, .. } => self.shared(block_slot).map(|shared| (&mut shared.pages, address)),
         }
     }
 
@@ -65,14 +65,14 @@ impl MemoryView<'_> {
         }
     }
 
-    /// Something happens to the barrier object at `address` of the block in `slot`.
+    /// Something happens to the barrier object at `address` of the block in `block_slot`.
     ///
     /// # Errors
     /// If it cannot.
-    pub fn contribute(&mut self, slot: u32, address: u32, arrival: Arrival) -> Result<(), Refused> {
-        let Some(shared) = self.shared(slot) else { return Err(Refused::Gone) };
+    pub fn contribute(&mut self, block_slot: u32, address: u32, arrival: Arrival) -> Result<(), Refused> {
+        let Some(shared) = self.shared(block_slot) else { return Err(Refused::Gone) };
         if shared.contribute(address, arrival)? {
-            self.ended.push((slot, address));
+            self.ended.push((block_slot, address));
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use crate::machine::state::place::BlockId;
 use crate::machine::state::warp::GroupState;
 
 impl Machine {
-    /// The matrix multiplications in flight, with their blocks, in order of slot, warp and issue.
+    /// The matrix multiplications in flight, with their blocks, in order of block slot, warp and issue.
     pub fn wgmmas(&self) -> impl Iterator<Item = (&Block, &Wgmma)> {
         let wanted = !self.program().wgmmas.is_empty();
         let blocks = self.resident_blocks().filter(move |_| wanted);
@@ -25,9 +25,9 @@ impl Machine {
     pub(in crate::machine) fn end_wgmma(&mut self, id: u64, observer: &mut dyn Observer) -> Option<bool> {
         let tick = self.tick();
         let (block, number) = self.wgmmas().find(|(_, wgmma)| wgmma.id == id).map(|(block, wgmma)| (block.number, wgmma.issued.warp))?;
-        let slot = self.blocks.iter().position(|slot| slot.as_ref().is_some_and(|resident| resident.number == block))?;
-        let rank = slot - self.cluster_slots(slot).start;
-        let block = Arc::make_mut(self.blocks.get_mut(slot)?.as_mut()?);
+        let block_slot = self.blocks.iter().position(|block_slot| block_slot.as_ref().is_some_and(|resident| resident.number == block))?;
+        let rank = block_slot - self.cluster_block_slots(block_slot).start;
+        let block = Arc::make_mut(self.blocks.get_mut(block_slot)?.as_mut()?);
         let warp = Arc::make_mut(block.warps.get_mut(number.index())?);
         let sources = Sources {
             program: &self.device.program,
@@ -35,7 +35,7 @@ impl Machine {
             constants: self.prepared.constants.get(rank)?,
             shared: &block.shared.pages,
         };
-        let by = BlockId { number: block.number, slot: slot as u32 };
+        let by = BlockId { number: block.number, block_slot: block_slot as u32 };
         let mut paused = false;
         while let Some(ended) = end_next(&mut self.in_flight, (block.number, number.number()), warp, &sources, WaitOf::Own) {
             self.effects = self.effects.wrapping_add(1);

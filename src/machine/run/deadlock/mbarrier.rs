@@ -12,8 +12,8 @@ pub(super) fn reason(machine: &Machine, block: &Block, address: u32) -> Mbarrier
     let name = machine.mbarrier_name(block, address);
     let barrier = block.shared.mbarrier(address).ok();
     let before = barrier.map_or(Vec::new(), |barrier| contributors_before(machine, barrier));
-    let copies = barrier.and_then(|_| machine.slot_of(block)).map_or(Vec::new(), |slot| {
-        let copies = machine.in_flight.to_mbarrier(slot, address);
+    let copies = barrier.and_then(|_| machine.block_slot_of(block)).map_or(Vec::new(), |block_slot| {
+        let copies = machine.in_flight.to_mbarrier(block_slot, address);
         copies.iter().map(|copy| (copy.id, copy.issued.pc)).collect()
     });
     MbarrierWait { name, barrier: barrier.cloned(), before, copies }

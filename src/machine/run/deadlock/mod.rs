@@ -71,8 +71,8 @@ pub fn held(warp: &Warp, group: &LaneGroup) -> Option<WaitReason> {
 }
 
 fn cluster_reason(machine: &Machine, block: &Block) -> WaitReason {
-    let slots = machine.blocks.iter().position(|slot| slot.as_ref().is_some_and(|other| other.number == block.number));
-    let blocks = slots.map_or(&[][..], |slot| &machine.blocks[machine.cluster_slots(slot)]);
+    let block_slots = machine.blocks.iter().position(|block_slot| block_slot.as_ref().is_some_and(|other| other.number == block.number));
+    let blocks = block_slots.map_or(&[][..], |block_slot| &machine.blocks[machine.cluster_block_slots(block_slot)]);
     let missing = blocks.iter().flatten().filter(|block| !block.is_at_cluster());
     let missing = missing.map(|block| (block.index, missing_lanes(block, |warp| block.cluster.arrived_of(warp))));
     WaitReason::Cluster(missing.collect())

@@ -179,8 +179,8 @@ pub enum MemoryOwner {
     Global,
     /// The shared memory of a block.
     Block {
-        /// Its slot on the machine.
-        slot: u32,
+        /// Its block slot on the machine.
+        block_slot: u32,
         /// Its index in the grid.
         index: [u32; 3],
     },

@@ -139,10 +139,12 @@ impl InFlight {
         self.operations.range(keys(block, 0..=u32::MAX)).filter_map(|(_, operation)| operation.wgmma())
     }
 
-    /// The copies that will bring something to the barrier object at `address` of the block in `slot`, in order of issue.
-    pub fn to_mbarrier(&self, slot: u32, address: u32) -> Vec<Arc<AsyncCopy>> {
+    /// The copies that will bring something to the barrier object at `address` of the block in `block_slot`, in order of issue.
+    pub fn to_mbarrier(&self, block_slot: u32, address: u32) -> Vec<Arc<AsyncCopy>> {
         let brings = |copy: &&Arc<AsyncCopy>| match copy.ends {
-            CopyCompletion::Mbarrier { owner: MemoryOwner::Block { slot: at, .. }, address: to, .. } => (at, to) == (slot, address),
+            CopyCompletion::Mbarrier { owner: MemoryOwner::Block { block_slot: at, .. }, address: to, .. } => {
+                (at, to) == (block_slot, address)
+            }
             CopyCompletion::Group { .. } | CopyCompletion::Mbarrier { .. } => false,
         };
         let mut copies: Vec<_> = self.copies().filter(brings).cloned().collect();
@@ -150,10 +152,11 @@ impl InFlight {
         copies
     }
 
-    /// The copies that read or write the shared memory of the block in `slot`, or that it issued, in order of issue.
-    pub fn around_block(&self, slot: u32, number: u64) -> Vec<Arc<AsyncCopy>> {
+    /// The copies that read or write the shared memory of the block in `block_slot`, or that it issued, in order of issue.
+    pub fn around_block(&self, block_slot: u32, number: u64) -> Vec<Arc<AsyncCopy>> {
         let touches = |copy: &&Arc<AsyncCopy>| {
-            copy.by.number == number || copy.work.owners().any(|owner| matches!(owner, MemoryOwner::Block { slot: at, .. } if at == slot))
+            copy.by.number == number
+                || copy.work.owners().any(|owner| matches!(owner, MemoryOwner::Block { block_slot: at, .. } if at == block_slot))
         };
         let mut copies: Vec<_> = self.copies().filter(touches).cloned().collect();
         copies.sort_by_key(|copy| copy.id);

@@ -1,12 +1,12 @@
 //! Whether an access races with what was done to the same memory before, and what its shadow says afterwards.
 
 use super::access::{Access, AccessSet, Log, Ref};
-use super::pattern::Pattern;
+use super::lane_addresses::LaneAddresses;
 use super::shadow::{Entry, Shadow};
 use crate::base::WarpId;
 use crate::check::finding::SideAction;
 use crate::machine::{LaneMask, PerLane, Proxy};
-use crate::order::{Agent, Block, Fenceable, Operation, scope_of};
+use crate::order::{Agent, Block, Operation, ProxyKind, scope_of};
 
 /// Unordered accesses to a unit of global memory that are kept apart; of more only the newest ones are kept.
 const KEPT: usize = 64;
@@ -33,8 +33,8 @@ pub(super) struct Conflict {
     pub proxy: bool,
 }
 
-/// Judges one access.
-pub(super) struct Judge<'a> {
+/// Compares one access with those before it.
+pub(super) struct Detector<'a> {
     /// All accesses.
     pub log: &'a mut Log,
     /// The block of the accessing warp.
@@ -65,11 +65,11 @@ enum HbRelation {
     Unfenced(LaneMask, LaneMask),
 }
 
-impl Judge<'_> {
-    /// Judges what every lane touches.
+impl Detector<'_> {
+    /// Compares what every lane touches.
     pub fn lanes(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
-        let Access { op: Operation { lanes, .. }, bytes, pattern, .. } = self.access;
-        let Pattern::Tile(tile) = pattern else { return self.scattered(shadow, addresses) };
+        let Access { op: Operation { lanes, .. }, bytes, lane_addresses, .. } = self.access;
+        let LaneAddresses::Tile(tile) = lane_addresses else { return self.scattered(shadow, addresses) };
         let clashes = self.is_weak_write() && tile.coincides(lanes);
         if let Some(place) = tile.place().filter(|_| clashes) {
             let first = LaneMask::of(lanes.first());
@@ -82,7 +82,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Judges what lanes touch that lie anywhere: neighbours together, and what they share once.
+    /// Compares what lanes touch that lie anywhere: neighbours together, and what they share once.
     fn scattered(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
         let Access { op: Operation { lanes, .. }, bytes, .. } = self.access;
         let bytes = u64::from(bytes);
@@ -111,7 +111,7 @@ impl Judge<'_> {
         self.access.action == SideAction::Write && self.access.strong.is_none()
     }
 
-    /// Judges the bytes from `address` on.
+    /// Compares the bytes from `address` on.
     pub fn range(&mut self, shadow: &mut Shadow, mut address: u64, mut bytes: u64) {
         while bytes > 0 {
             let (entries, unit) = shadow.units(address, bytes);
@@ -211,7 +211,7 @@ impl Judge<'_> {
         (kept, address_independent)
     }
 
-    /// Whether an access is the one that is judged, seen by another lane of it.
+    /// Whether an access is the one that is checked, seen by another lane of it.
     fn is_same_access(&self, one: Ref) -> bool {
         let copy = self.access.copy;
         one == self.own || copy != 0 && self.log.get(one).copy == copy
@@ -325,11 +325,12 @@ impl Judge<'_> {
 
     /// Whether an earlier access was by the same thread wherever the two overlap.
     fn is_same(&self, other: &Access) -> bool {
-        let Access { op: Operation { block, warp, agent, lanes, .. }, pattern, bytes, .. } = self.access;
+        let Access { op: Operation { block, warp, agent, lanes, .. }, lane_addresses, bytes, .. } = self.access;
         if (other.op.block, other.op.warp, other.op.agent) != (block, warp, agent) || agent != Agent::Threads {
             return false;
         }
-        other.op.lanes == lanes && lanes.count() == 1 || other.pattern == pattern && other.bytes == bytes && pattern.is_apart(bytes)
+        other.op.lanes == lanes && lanes.count() == 1
+            || other.lane_addresses == lane_addresses && other.bytes == bytes && lane_addresses.is_apart(bytes)
     }
 
     /// The relation of an earlier access to this one at `address`, and whether it is the same wherever the two overlap.
@@ -371,10 +372,10 @@ impl Judge<'_> {
 
     /// Whether what `other` did is visible through the proxy of the access once it is known, if `known_fenced` says whether such a proxy
     /// fence is known to come after it.
-    fn is_fenced(&self, other: &Access, known_fenced: impl Fn(Fenceable) -> bool) -> bool {
+    fn is_fenced(&self, other: &Access, known_fenced: impl Fn(ProxyKind) -> bool) -> bool {
         match (other.proxy, self.access.proxy) {
-            (Proxy::Generic, Proxy::Async) => known_fenced(if self.is_global { Fenceable::Global } else { Fenceable::Shared }),
-            (Proxy::Generic, Proxy::TensorMap) => known_fenced(Fenceable::TensorMap),
+            (Proxy::Generic, Proxy::Async) => known_fenced(if self.is_global { ProxyKind::AsyncGlobal } else { ProxyKind::AsyncShared }),
+            (Proxy::Generic, Proxy::TensorMap) => known_fenced(ProxyKind::TensorMap),
             // Nothing in the same launch makes a write visible there.
             (_, Proxy::ReadOnly) => false,
             _ => true,

@@ -1,10 +1,10 @@
-//! What has to be watched in a run: the registers that the value of a candidate, or what `shfl` brings, can come into, and the
+//! What has to be tracked in a run: the registers that the value of a candidate, or what `shfl` gives, can come into, and the
 //! instructions that use those.
 
 use std::collections::BTreeMap;
 
 use super::candidates::candidates;
-use super::kinds::{is_exchange, only_computes, passes_on};
+use super::kinds::{is_collective, only_computes, passes_on};
 use crate::flow::cells::FrameCells;
 use crate::flow::taint::Taint;
 use crate::program::operands::{RegisterOperand, RegisterOperands, Use, registers_of, writes};
@@ -12,7 +12,7 @@ use crate::program::{Bank, ControlOp, FuncId, Inst, Op, Pc, Program, Slot, WarpO
 
 /// The registers of one function that may be undefined.
 #[derive(Debug, Default)]
-pub(super) struct Watched {
+pub(super) struct TrackedRegisters {
     /// The number of each, by bank and slot.
     numbers: [Vec<Option<u32>>; 3],
     /// How many there are.
@@ -21,7 +21,7 @@ pub(super) struct Watched {
     pub unwritten: Vec<usize>,
 }
 
-impl Watched {
+impl TrackedRegisters {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.count as usize
@@ -59,57 +59,57 @@ impl Watched {
     }
 }
 
-/// What has to be watched of a program.
+/// What has to be tracked of a program.
 #[derive(Debug, Default)]
-pub(super) struct Watch {
+pub(super) struct Tracking {
     /// The functions that have candidates, or a `shfl`.
-    pub functions: BTreeMap<FuncId, Watched>,
-    /// By pc, whether an instruction uses a watched register, exchanges values, or calls a function.
+    pub functions: BTreeMap<FuncId, TrackedRegisters>,
+    /// By pc, whether an instruction uses a tracked register, is a warp collective, or calls a function.
     pub code: Vec<bool>,
     /// Whether some function has candidates.
     pub has_unwritten: bool,
 }
 
-impl Watch {
+impl Tracking {
     /// Analyzes a program.
     pub fn new(program: &Program) -> Self {
         let ids = (0..program.functions.len()).map(FuncId::new);
-        let functions: BTreeMap<FuncId, Watched> = ids.filter_map(|id| Some((id, watched(program, id)?))).collect();
+        let functions: BTreeMap<FuncId, TrackedRegisters> = ids.filter_map(|id| Some((id, tracked(program, id)?))).collect();
         let mut code = vec![false; if functions.is_empty() { 0 } else { program.code.len() }];
         for (pc, flag) in code.iter_mut().enumerate() {
             let inst = &program.code[pc];
             let function = program.function_at(Pc::new(pc)).and_then(|id| functions.get(&id));
-            let uses = |function| is_exchange(&inst.op, program) || touches(program, inst, function);
+            let uses = |function| is_collective(&inst.op, program) || touches(program, inst, function);
             *flag = matches!(inst.op, Op::Control(ControlOp::Call { .. })) || function.is_some_and(uses);
         }
-        let has_unwritten = functions.values().any(|watched| !watched.unwritten.is_empty());
+        let has_unwritten = functions.values().any(|tracked| !tracked.unwritten.is_empty());
         Self { functions, code, has_unwritten }
     }
 }
 
-/// The registers to watch in a function; none if it has neither candidates nor a `shfl`.
-fn watched(program: &Program, id: FuncId) -> Option<Watched> {
-    let mut watched = Watched::default();
+/// The registers to track in a function; none if it has neither candidates nor a `shfl`.
+fn tracked(program: &Program, id: FuncId) -> Option<TrackedRegisters> {
+    let mut tracked = TrackedRegisters::default();
     for register in candidates(program, id) {
-        watched.add(register);
+        tracked.add(register);
     }
-    watched.unwritten = (0..watched.len()).collect();
+    tracked.unwritten = (0..tracked.len()).collect();
     let function = &program.functions[id.index()];
     let code = &program.code[function.code.start as usize..function.code.end as usize];
     for inst in code.iter().filter(|inst| matches!(inst.op, Op::Warp(WarpOp::Shuffle { .. }))) {
         let values = writes(inst, program).into_iter().filter(|register| register.bank != Bank::Pred);
-        values.for_each(|register| watched.add(register));
+        values.for_each(|register| tracked.add(register));
     }
-    if watched.len() == 0 {
+    if tracked.len() == 0 {
         return None;
     }
     let cells = FrameCells::new(function.slots, 0);
-    let tainted = taint(program, code, &cells).spread(watched.cells(&cells));
+    let tainted = taint(program, code, &cells).spread(tracked.cells(&cells));
     for (bank, slots) in [(Bank::B32, function.slots.b32), (Bank::B64, function.slots.b64), (Bank::Pred, function.slots.pred)] {
         let registers = Slot::default().run(slots).map(|slot| RegisterOperand { bank, slot, width: 1 });
-        registers.filter(|register| tainted.contains(cells.cell(bank, register.slot) as usize)).for_each(|register| watched.add(register));
+        registers.filter(|register| tainted.contains(cells.cell(bank, register.slot) as usize)).for_each(|register| tracked.add(register));
     }
-    Some(watched)
+    Some(tracked)
 }
 
 /// Where values come into: what the instructions that pass them on make of what.
@@ -128,7 +128,7 @@ fn taint(program: &Program, code: &[Inst], cells: &FrameCells) -> Taint {
     taint
 }
 
-fn touches(program: &Program, inst: &Inst, function: &Watched) -> bool {
+fn touches(program: &Program, inst: &Inst, function: &TrackedRegisters) -> bool {
     let mut touches = false;
     registers_of(inst, program, |_, register| touches |= function.holds(register));
     touches

@@ -10,7 +10,7 @@ use crate::machine::{LANES, LaneMask, PerLane};
 
 /// The addresses of the lanes of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pattern {
+pub(super) enum LaneAddresses {
     /// In evenly spaced rows.
     Tile(Strided),
     /// Anywhere: an index into the log's scattered addresses.
@@ -61,14 +61,14 @@ impl Width {
     }
 }
 
-impl Pattern {
+impl LaneAddresses {
     /// The lanes of `lanes` that touched the byte at `address`, each of them `bytes` bytes.
     pub fn lanes_at(&self, lanes: LaneMask, bytes: u32, address: u64, log: &Log) -> LaneMask {
         let touches = |start: u64| address.wrapping_sub(start) < u64::from(bytes);
         match self {
-            Pattern::All => lanes,
-            Pattern::Tile(tile) => lanes.filter(|lane| touches(tile.address(lane))),
-            Pattern::Scattered(index) => {
+            LaneAddresses::All => lanes,
+            LaneAddresses::Tile(tile) => lanes.filter(|lane| touches(tile.address(lane))),
+            LaneAddresses::Scattered(index) => {
                 let addresses = log.scattered(*index);
                 lanes.filter(|lane| touches(addresses[lane]))
             }
@@ -77,12 +77,12 @@ impl Pattern {
 
     /// Where the log keeps the addresses, if it does.
     pub fn scattered(&mut self) -> Option<&mut u32> {
-        if let Pattern::Scattered(index) = self { Some(index) } else { None }
+        if let LaneAddresses::Scattered(index) = self { Some(index) } else { None }
     }
 
     /// Whether no two lanes touch the same byte, if each touches `bytes` bytes; false also where that was not computed.
     pub fn is_apart(&self, bytes: u32) -> bool {
-        let Pattern::Tile(Strided { stride, row, width, .. }) = self else { return false };
+        let LaneAddresses::Tile(Strided { stride, row, width, .. }) = self else { return false };
         let (stride, row) = (stride.unsigned_abs(), u64::from(row.unsigned_abs()));
         let row_bytes = u64::from(stride) * (width.lanes() as u64 - 1) + u64::from(bytes);
         stride >= bytes && (*width == Width::Warp || row >= row_bytes)
@@ -204,7 +204,11 @@ mod tests {
         let row = tile(LaneMask::ALL, |lane| 0x100 + lane * 4).unwrap();
         assert_eq!(row.runs(LaneMask::ALL, 4).unwrap().as_slice(), [(0x100, 128)]);
         assert_eq!(row.runs(LaneMask::from_bits(0xff0), 4).unwrap().as_slice(), [(0x110, 32)]);
-        assert!(row.runs(LaneMask::from_bits(0b101), 4).is_none() && Pattern::Tile(row).is_apart(4) && !Pattern::Tile(row).is_apart(8));
+        assert!(
+            row.runs(LaneMask::from_bits(0b101), 4).is_none()
+                && LaneAddresses::Tile(row).is_apart(4)
+                && !LaneAddresses::Tile(row).is_apart(8)
+        );
     }
 
     #[test]
@@ -215,8 +219,8 @@ mod tests {
         assert_eq!((rows.runs(LaneMask::ALL, 4).unwrap().as_slice(), rows.coincides(LaneMask::ALL)), (&[(0x100, 4), (0x140, 4)][..], true));
         let tile = tile(LaneMask::ALL, |lane| 0x100 + lane / 8 * 1024 + lane % 8 * 4).unwrap();
         assert_eq!(tile.runs(LaneMask::from_bits(0xff_ff0f), 4).unwrap().as_slice(), [(0x100, 16), (0x500, 32), (0x900, 32)]);
-        assert!(Pattern::Tile(tile).is_apart(4) && !tile.coincides(LaneMask::ALL));
-        assert_eq!(Pattern::Tile(tile).lanes_at(LaneMask::ALL, 4, 0x506, &Log::default()), LaneMask::of(9));
+        assert!(LaneAddresses::Tile(tile).is_apart(4) && !tile.coincides(LaneMask::ALL));
+        assert_eq!(LaneAddresses::Tile(tile).lanes_at(LaneMask::ALL, 4, 0x506, &Log::default()), LaneMask::of(9));
     }
 
     #[test]
@@ -228,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_pattern_is_small() {
-        assert_eq!(size_of::<Pattern>(), 24);
+        assert_eq!(size_of::<LaneAddresses>(), 24);
     }
 
     #[test]

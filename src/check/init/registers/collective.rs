@@ -1,0 +1,64 @@
+//! What comes from other lanes.
+//!
+//! By `shfl` a lane gets what its source lane contributes, which is undefined if that lane does not take part (PTX ISA, "shfl"). Votes,
+//! matches and reductions are made of what all contribute.
+
+use super::Registers;
+use super::frames::{ContributedOperands, WarpFrames};
+use super::origin::{Absence, Origin, OriginId, Origins};
+use crate::machine::{Collective, LANES, LaneMask};
+use crate::program::operands::{RegisterOperand, writes};
+use crate::program::{Bank, Program};
+
+impl Registers {
+    /// Lanes are about to execute a warp collective, to which they contribute what [`Registers::before`] has recorded.
+    pub fn collective(&mut self, collective: &Collective, program: &Program) {
+        let place = collective.place;
+        let inst = &program.code[place.pc.index()];
+        let Some((function, tracked)) = program.function_at(place.pc).and_then(|id| self.tracking.functions.get_key_value(&id)) else {
+            return;
+        };
+        let key = (place.block, place.warp);
+        if !collective.absent.is_empty() {
+            self.warps.entry(key).or_insert_with(|| WarpFrames::new(collective.live));
+        }
+        assert!(collective.among.contains_all(collective.lanes), "lanes that execute a collective take part in it");
+        let Some(warp) = self.warps.get_mut(&key) else { return };
+        let threads = LaneMask::lowest(self.threads.saturating_sub(place.warp.number() * LANES as u32));
+        for register in writes(inst, program) {
+            let mut origins = Origins::default();
+            for lane in collective.lanes.iter() {
+                let missing = |source| {
+                    let absence = Absence::of(source, collective, threads);
+                    warp.origins.add(Origin { place, lane, register, absent: Some((source, absence)) })
+                };
+                if let Some(id) = received(&warp.contributed, collective, (lane, register), missing) {
+                    origins.set(lane, id);
+                }
+            }
+            warp.frame(tracked, collective.depth, *function).0.write(tracked, register, (collective.lanes, origins.lanes), &origins);
+        }
+        if !self.tracking.has_unwritten && warp.is_defined() {
+            self.warps.remove(&key);
+        }
+    }
+}
+
+/// Where what a lane gets into a register comes from, if it is undefined; `missing` notes the origin of what an absent lane sends.
+fn received(
+    contributed: &ContributedOperands,
+    collective: &Collective,
+    (lane, register): (usize, RegisterOperand),
+    missing: impl FnOnce(u32) -> OriginId,
+) -> Option<OriginId> {
+    if let Some(origin) = contributed.control(lane) {
+        return Some(origin);
+    }
+    match collective.sources.map(|sources| sources[lane]) {
+        None => contributed.value(collective.among),
+        // Whether the source is in range does not depend on the value of any lane.
+        Some(_) if register.bank == Bank::Pred => None,
+        Some(source) if !collective.among.contains(source as usize) => Some(missing(source)),
+        Some(source) => contributed.value(LaneMask::of(source as usize)),
+    }
+}
