@@ -10,7 +10,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use crate::check::{Checks, listed};
 use crate::debug::settings::{self, ThemeName};
 use crate::launch::extents;
-use crate::machine::{CopyPolicy, DivergencePolicy, POLICIES, PolicyRow, Schedule};
+use crate::machine::{CompletionPolicyKind, DivergencePolicy, POLICIES, PolicyRow, Schedule};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -219,7 +219,7 @@ pub enum ScriptSource {
 /// When asynchronous copies end: a policy, and the seed that is given for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Completion {
-    choice: fn(u64) -> CopyPolicy,
+    choice: fn(u64) -> CompletionPolicyKind,
     seed: Option<u64>,
 }
 
@@ -239,7 +239,7 @@ impl Completion {
     }
 
     /// The policy of a run, which draws from `seed` unless a seed of its own is given.
-    pub fn policy(self, seed: u64) -> CopyPolicy {
+    pub fn policy(self, seed: u64) -> CompletionPolicyKind {
         (self.choice)(self.seed.unwrap_or(seed))
     }
 }

@@ -8,8 +8,8 @@
 
 use arbitrary::{Result, Unstructured};
 use ptxdbg::machine::{
-    CopyPolicy, Device, Digest, DivergencePolicy, Event, EventMask, Instrumentation, LaunchConfig, Machine, MemoryLimit, NullObserver,
-    Observer, Schedule, Step, Tick,
+    CompletionPolicyKind, Device, Digest, DivergencePolicy, Event, EventMask, Instrumentation, LaunchConfig, Machine, MemoryLimit,
+    NullObserver, Observer, Schedule, Step, Tick,
 };
 use ptxdbg::program::FuncId;
 
@@ -40,7 +40,7 @@ struct Job {
     numbers: Vec<u64>,
     grid: u32,
     block: u32,
-    copies: CopyPolicy,
+    copies: CompletionPolicyKind,
     divergence: DivergencePolicy,
 }
 
@@ -70,7 +70,12 @@ pub fn check(u: &mut Unstructured<'_>) -> Result<(usize, usize)> {
     let grid = u.int_in_range(1..=2)?;
     let numbers: Vec<u64> = (0..u.int_in_range(1..=12)?).map(|_| bits(u)).collect::<Result<_>>()?;
     let (seed, cut) = (u.arbitrary()?, u.int_in_range(1..=200)?);
-    let copies = *u.choose(&[CopyPolicy::Lazy, CopyPolicy::Eager, CopyPolicy::Random(seed), CopyPolicy::ByHand])?;
+    let copies = *u.choose(&[
+        CompletionPolicyKind::Lazy,
+        CompletionPolicyKind::Eager,
+        CompletionPolicyKind::Random(seed),
+        CompletionPolicyKind::ByHand,
+    ])?;
     let divergence = *u.choose(&[DivergencePolicy::Independent, DivergencePolicy::Stack])?;
     let job = Job { kernel: kernel(u)?, numbers, grid, block, copies, divergence };
     let tally = (job.kernel.written, job.kernel.refused);

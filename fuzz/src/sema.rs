@@ -6,7 +6,7 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 use ptxdbg::base::{Diagnostic, Sources};
 use ptxdbg::machine::{
-    CopyPolicy, Device, DivergencePolicy, Instrumentation, LaunchConfig, Machine, MemoryLimit, NullObserver, Schedule, Tick,
+    CompletionPolicyKind, Device, DivergencePolicy, Instrumentation, LaunchConfig, Machine, MemoryLimit, NullObserver, Schedule, Tick,
 };
 use ptxdbg::program::{FuncId, Pc, Program, operands};
 use ptxdbg::sema;
@@ -87,7 +87,7 @@ fn run(program: &Arc<Program>, kernel: FuncId) {
         seed: 0,
         start: Tick::START,
         instrumentation: Instrumentation::RunsAndWrites,
-        copies: CopyPolicy::Lazy,
+        copies: CompletionPolicyKind::Lazy,
         memory_limit: MemoryLimit::default(),
         divergence: DivergencePolicy::Independent,
         images: Vec::new(),

@@ -59,5 +59,5 @@ pub use crate::debug::session::InterruptCheck;
 pub use crate::debug::stop::{Reason, Stop};
 pub use crate::debug::value::ValueText;
 pub use crate::debug::{
-    Comparison, CopyPolicy, DivergencePolicy, Failure, Interrupt, LaunchRun, MemoryLimit, RunOptions, Schedule, Site, Summary,
+    Comparison, CompletionPolicyKind, DivergencePolicy, Failure, Interrupt, LaunchRun, MemoryLimit, RunOptions, Schedule, Site, Summary,
 };

@@ -2,8 +2,9 @@
 //!
 //! A [`ControlFlow`] is made once from a program and then only read. Everything in it is a dense vector by [`BlockId`]; blocks are numbered
 //! in the order of the text. A call returns to the next instruction and is no edge. Neither is a guarded `exit` or `ret`: lanes that leave
-//! there are gone, and the question is where the others reconverge. [`frontier_order`] is what the scheduler reads, the rest is for display
-//! and diagnostics.
+//! there are gone, and the question is where the others reconverge. The scheduler reads
+//! [`frontier_order`] and, for warps with a stack, [`pushed_targets_of`]; checkers and analyses of registers go by the blocks and their
+//! edges; the rest is for display and diagnostics.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -11,7 +12,7 @@ mod blocks;
 mod dominance;
 mod loops;
 mod order;
-mod scopes;
+mod ssy;
 
 use crate::flow::graph::{self as flow_graph, Blocks};
 use crate::program::{FuncId, Pc, Program};
@@ -86,7 +87,7 @@ impl ControlFlow {
     }
 
     /// The instruction where lanes that part at `pc`, the end of a block, reconverge: the start of its immediate post-dominator.
-    pub fn reconvergence(&self, pc: Pc) -> Option<Pc> {
+    pub fn ipdom_pc(&self, pc: Pc) -> Option<Pc> {
         let reconvergence = self.ipdom(self.block_of(pc)?)?;
         Some(Pc(self.graph.code(reconvergence).start))
     }
@@ -113,22 +114,22 @@ impl Blocks for ControlFlow {
     }
 }
 
-/// [`reconvergences`] of what one kernel may execute, its own code and that of all device functions: by the pc of the last
+/// [`pushed_targets`] of what one kernel may execute, its own code and that of all device functions: by the pc of the last
 /// instruction of every block, as all branches are, and empty elsewhere.
-pub fn reconvergences_of(program: &Program, kernel: FuncId) -> Vec<Box<[Pc]>> {
-    let mut reconvergences = vec![Box::default(); program.code.len()];
+pub fn pushed_targets_of(program: &Program, kernel: FuncId) -> Vec<Box<[Pc]>> {
+    let mut pushed_targets = vec![Box::default(); program.code.len()];
     for function in order::executed_by(program, kernel) {
         let graph = Graph::new(program, function);
-        for (block, noted) in scopes::noted(program, &graph).into_iter().enumerate() {
+        for (block, pushed) in ssy::pushed(program, &graph).into_iter().enumerate() {
             let last = graph.code(BlockId::new(block)).end - 1;
-            reconvergences[last as usize] = noted.into_iter().map(|reconvergence| Pc(graph.code(reconvergence).start)).collect();
+            pushed_targets[last as usize] = pushed.into_iter().map(|reconvergence| Pc(graph.code(reconvergence).start)).collect();
         }
     }
-    reconvergences
+    pushed_targets
 }
 
 /// The reconvergence points of warps with a stack, in one function: by block, the blocks where lanes that part at its end reconverge, the
-/// outermost first. They are what an assembler for sm_6x and earlier notes with SSY and PBK.
-pub fn reconvergences(program: &Program, function: FuncId) -> Vec<Vec<BlockId>> {
-    scopes::noted(program, &Graph::new(program, function))
+/// outermost first. They are what ptxas pushes with SSY and PBK for sm_6x and earlier.
+pub fn pushed_targets(program: &Program, function: FuncId) -> Vec<Vec<BlockId>> {
+    ssy::pushed(program, &Graph::new(program, function))
 }

@@ -9,7 +9,7 @@ use super::run::{CaseRun, RunError, RunOptions, run_case};
 use super::session::{InterruptCheck, Session};
 use crate::check::Checks;
 use crate::launch::{Case, PlannedBuffer};
-use crate::machine::{CopyPolicy, DivergencePolicy, Schedule};
+use crate::machine::{CompletionPolicyKind, DivergencePolicy, Schedule};
 
 /// Warp-instructions that a launch may take, in multiples of what was recorded so far, before it counts as one that hangs.
 const HANG_FACTOR: u64 = 64;
@@ -62,8 +62,13 @@ impl Session {
                 explored.interrupted = true;
                 break;
             }
-            let order =
-                RunOptions { schedule: Schedule::Random, seed, copies: CopyPolicy::Random(seed), step_limit: Some(limit), ..options };
+            let order = RunOptions {
+                schedule: Schedule::Random,
+                seed,
+                copies: CompletionPolicyKind::Random(seed),
+                step_limit: Some(limit),
+                ..options
+            };
             let run = run_case(&program, self.case(), &order)?;
             let next = outcome(self.case(), &run, explored.outcomes.first());
             explored.add(seed, next);

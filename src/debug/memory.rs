@@ -76,7 +76,7 @@ pub fn locate(scene: &Scene<'_>, space: Space, address: u64, bytes: u64) -> Resu
     };
     let good = match actual {
         Space::Generic | Space::Global => covered(device.global()),
-        Space::Const => covered(device.constants()),
+        Space::Const => covered(device.constant_memory()),
         Space::Shared | Space::SharedCluster => {
             scene.refocused(owner).block()?;
             inside(scene.machine.shared_start(), scene.machine.shared_bytes())
@@ -103,7 +103,7 @@ pub fn fill(machine: &Machine, place: &Bytes, out: &mut [u8]) -> Option<()> {
     match place.space {
         Space::Generic | Space::Global => device.read(at, out).ok()?,
         Space::Const => {
-            let allocation = device.constants().find(at).filter(|allocation| end <= allocation.end())?;
+            let allocation = device.constant_memory().find(at).filter(|allocation| end <= allocation.end())?;
             allocation.pages.read(at - allocation.base, out);
         }
         Space::Shared | Space::SharedCluster => {

@@ -98,8 +98,9 @@ impl<B: Blocks> DefUse<B> {
         last.is_none()
     }
 
-    /// The same as [`Self::definitions`], where a register that one instruction writes has no other value than that.
-    pub fn origins(&self, register: RegisterOperand, at: usize) -> Vec<Definition> {
+    /// Reaching definitions as [`Self::definitions`], but without the path from the entry past a register's only write: a register that
+    /// one instruction writes, without a guard, has no other value.
+    pub fn definitions_past_entry(&self, register: RegisterOperand, at: usize) -> Vec<Definition> {
         match self.among(register, 0..usize::MAX) {
             [] => vec![Definition::Entry],
             [only] if only.is_certain => vec![Definition::At(only.at)],

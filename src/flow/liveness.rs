@@ -17,7 +17,7 @@ pub fn live<B: Blocks>(program: &Program, code: Range<usize>, def_use: &DefUse<B
     let origins = |index: usize| {
         let at = first + index;
         let read = reads(&program.code[at], program).into_iter();
-        read.flat_map(move |register| def_use.origins(register, at)).filter_map(move |definition| match definition {
+        read.flat_map(move |register| def_use.definitions_past_entry(register, at)).filter_map(move |definition| match definition {
             Definition::At(from) => Some(from - first),
             Definition::Entry => None,
         })

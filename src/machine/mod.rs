@@ -29,7 +29,7 @@ pub use event::{
     AccessEvent, AccessKind, Collective, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Issue, MbarrierChange, MbarrierEvent,
     NullObserver, Observer, Order, OrderEvent, Proxy, WgmmaChange, WgmmaEvent,
 };
-pub use in_flight::policy::{CopyPolicy, POLICIES, PolicyRow};
+pub use in_flight::policy::{CompletionPolicyKind, POLICIES, PolicyRow};
 pub use in_flight::tensor;
 pub use run::deadlock::held;
 pub use run::ends::{LaunchEnd, LaunchStart, UnfinishedBlock, UnfinishedGroup, UnfinishedWarp};
@@ -50,7 +50,7 @@ pub use state::inspect::BlockLife;
 pub use state::lanes::{LANES, LaneMask, PerLane};
 pub use state::launch::{DivergencePolicy, Instrumentation, LaunchConfig, LaunchError, Schedule};
 pub use state::machine::Machine;
-pub use state::mbarrier::{Arrival, Contribution, Mbarrier, Phase};
+pub use state::mbarrier::{Contribution, Mbarrier, MbarrierOperation, Phase};
 pub use state::memory::{Allocation, OutOfMemory, Region};
 pub use state::place::{BlockId, Place, Tick, WarpId};
 pub use state::prepared::PreparedLaunch;

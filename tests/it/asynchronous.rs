@@ -8,11 +8,11 @@ use ptxdbg::command::{CommandState, Context, execute};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::view::{self, StageState};
-use ptxdbg::debug::{CopyPolicy, LaunchChoice, Overrides, Request, RunOptions};
+use ptxdbg::debug::{CompletionPolicyKind, LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::ui::text::asynchronous::transaction_bytes;
 
 /// The session about a fixture, run under a policy, after these commands.
-fn session(fixture: &str, copies: CopyPolicy, lines: &[&str]) -> Session {
+fn session(fixture: &str, copies: CompletionPolicyKind, lines: &[&str]) -> Session {
     let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(fixture));
     let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() }).unwrap();
     let mut session = Session::new(opened, 0, RunOptions { copies, ..RunOptions::default() }).unwrap();
@@ -28,7 +28,7 @@ fn type_lines(session: &mut Session, lines: &[&str]) {
     }
 }
 
-const POLICIES: [CopyPolicy; 3] = [CopyPolicy::Eager, CopyPolicy::Lazy, CopyPolicy::Random(7)];
+const POLICIES: [CompletionPolicyKind; 3] = [CompletionPolicyKind::Eager, CompletionPolicyKind::Lazy, CompletionPolicyKind::Random(7)];
 
 /// Fill, full, read, empty, fill: a stage goes round, and may leave out what took no time.
 fn follows(before: StageState, after: StageState) -> bool {
@@ -89,13 +89,13 @@ fn what_is_missing_is_reported_under_every_policy() {
 
 #[test]
 fn warps_are_named_by_what_they_do() {
-    let mut session = session("debug/ring.ron", CopyPolicy::Lazy, &["continue"]);
+    let mut session = session("debug/ring.ron", CompletionPolicyKind::Lazy, &["continue"]);
     type_lines(&mut session, &["role auto"]);
     assert_eq!(session.roles.all(), [("producer?", vec![0]), ("consumer?", vec![1, 2, 3])]);
     type_lines(&mut session, &["role reader warps 2-3", "role clear"]);
     assert!(session.roles.is_empty());
     // Both warps wait for the tile at one instruction; that lane 0 has issued the copy makes the first no producer.
-    let mut session = self::session("async/short_expect.ron", CopyPolicy::Lazy, &["continue"]);
+    let mut session = self::session("async/short_expect.ron", CompletionPolicyKind::Lazy, &["continue"]);
     type_lines(&mut session, &["role auto"]);
     assert_eq!(session.roles.all(), [("line_22", vec![0]), ("WAIT", vec![1])]);
 }

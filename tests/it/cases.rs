@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use ptxdbg::check::{Checkers, Checks, Finding};
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::{CopyPolicy, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, start_case};
+use ptxdbg::debug::{CompletionPolicyKind, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, start_case};
 use ptxdbg::machine::{Machine, Step};
 
 /// Ticks after which a kernel that does not end is stopped.
@@ -40,8 +40,12 @@ fn rows(table: &str) -> Vec<Vec<String>> {
 
 /// The orders of warps and copies that every kernel is run in.
 fn orders() -> Vec<RunOptions> {
-    let random =
-        (1..=4).map(|seed| RunOptions { schedule: Schedule::Random, seed, copies: CopyPolicy::Random(seed), ..RunOptions::default() });
+    let random = (1..=4).map(|seed| RunOptions {
+        schedule: Schedule::Random,
+        seed,
+        copies: CompletionPolicyKind::Random(seed),
+        ..RunOptions::default()
+    });
     std::iter::once(RunOptions::default()).chain(random).collect()
 }
 

@@ -169,8 +169,8 @@ fn the_meeting_point_of_a_branch_is_an_instruction() {
     let program = sema::load(&mut Sources::default(), "test.ptx", text).0.unwrap();
     let flow = ControlFlow::new(&program, FuncId(1));
     let start = program.functions[1].code.start;
-    assert_eq!(flow.reconvergence(Pc(start)), Some(Pc(start + 2)));
-    assert_eq!(flow.reconvergence(Pc(start + 2)), None);
+    assert_eq!(flow.ipdom_pc(Pc(start)), Some(Pc(start + 2)));
+    assert_eq!(flow.ipdom_pc(Pc(start + 2)), None);
     assert_eq!(flow.block_of(Pc(0)), None);
     assert_eq!(flow.block_of(Pc(start + 1)).map(BlockId::index), Some(1));
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use ptxdbg::check::{Checkers, Checks, Finding};
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::{CopyPolicy, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, start_case};
+use ptxdbg::debug::{CompletionPolicyKind, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, start_case};
 use ptxdbg::machine::Step;
 
 /// Ticks after which a kernel that does not end is stopped.
@@ -18,9 +18,13 @@ const STEP_LIMIT: u64 = 1 << 22;
 
 /// The orders of warps and copies that every kernel is run in.
 fn orders() -> Vec<RunOptions> {
-    let random =
-        (1..=5).map(|seed| RunOptions { schedule: Schedule::Random, seed, copies: CopyPolicy::Random(seed), ..RunOptions::default() });
-    let eager = RunOptions { copies: CopyPolicy::Eager, ..RunOptions::default() };
+    let random = (1..=5).map(|seed| RunOptions {
+        schedule: Schedule::Random,
+        seed,
+        copies: CompletionPolicyKind::Random(seed),
+        ..RunOptions::default()
+    });
+    let eager = RunOptions { copies: CompletionPolicyKind::Eager, ..RunOptions::default() };
     [RunOptions::default(), eager].into_iter().chain(random).collect()
 }
 

@@ -75,8 +75,8 @@ fn definitions_come_round_loops_and_past_guarded_writes() {
     assert_eq!(sorted(counter, 5), [Some(4)]);
     let address = read(&program, 7, 0);
     assert_eq!(sorted(address, 7), [None, Some(3)], "a guarded write leaves what the register held");
-    assert_eq!(def_use.origins(read(&program, 2, 1), 5), [Definition::At(0)]);
-    assert_eq!(def_use.origins(address, 7).len(), 2);
+    assert_eq!(def_use.definitions_past_entry(read(&program, 2, 1), 5), [Definition::At(0)]);
+    assert_eq!(def_use.definitions_past_entry(address, 7).len(), 2);
     assert!(def_use.is_unchanged(read(&program, 2, 1), 2, 7));
     assert!(!def_use.is_unchanged(counter, 2, 5));
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use ptxdbg::debug::findings::Checks;
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::{CaseReport, CopyPolicy, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, verify_case};
+use ptxdbg::debug::{CaseReport, CompletionPolicyKind, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, verify_case};
 
 /// Warp-instructions after which threads that spin are said to do so.
 const STEP_LIMIT: u64 = 1 << 17;
@@ -63,7 +63,7 @@ fn findings_do_not_depend_on_the_order() {
     let first: Vec<(String, usize)> = found(&options());
     let mut differing = BTreeSet::new();
     for seed in SEEDS {
-        for copies in [CopyPolicy::Eager, CopyPolicy::Lazy, CopyPolicy::Random(seed)] {
+        for copies in [CompletionPolicyKind::Eager, CompletionPolicyKind::Lazy, CompletionPolicyKind::Random(seed)] {
             let order = RunOptions { schedule: Schedule::Random, seed, copies, ..options() };
             let other: Vec<(String, usize)> = found(&order);
             differing.extend(first.iter().zip(other).filter(|(first, other)| *first != other).map(|((name, _), _)| name.clone()));

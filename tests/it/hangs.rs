@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::{CopyPolicy, LaunchChoice, Overrides, Request, RunOptions, Schedule, start_case};
+use ptxdbg::debug::{CompletionPolicyKind, LaunchChoice, Overrides, Request, RunOptions, Schedule, start_case};
 use ptxdbg::machine::{Machine, NullObserver, Step, WaitReason};
 
 /// What a run may take: less than two seconds.
@@ -14,8 +14,12 @@ const LIMIT: u64 = 1 << 24;
 
 /// The schedules that each kernel is run under.
 fn schedules() -> Vec<RunOptions> {
-    let random =
-        (1..=3).map(|seed| RunOptions { schedule: Schedule::Random, seed, copies: CopyPolicy::Random(seed), ..RunOptions::default() });
+    let random = (1..=3).map(|seed| RunOptions {
+        schedule: Schedule::Random,
+        seed,
+        copies: CompletionPolicyKind::Random(seed),
+        ..RunOptions::default()
+    });
     std::iter::once(RunOptions::default()).chain(random).collect()
 }
 

@@ -8,7 +8,8 @@ use std::path::Path;
 use ptxdbg::check::faults::LIVELOCK;
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{
-    CaseReport, CopyPolicy, DivergencePolicy, Failure, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, verify_case,
+    CaseReport, CompletionPolicyKind, DivergencePolicy, Failure, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule,
+    verify_case,
 };
 
 /// The suites, and how many kernels each has.
@@ -103,8 +104,9 @@ fn every_recording_that_does_not_need_independent_lanes_comes_out_the_same_with_
 /// They have no races, so when copies end must not show.
 #[test]
 fn asynchronous_copies_may_end_at_any_time() {
-    let random = |seed| RunOptions { copies: CopyPolicy::Random(seed), schedule: Schedule::Random, seed, ..RunOptions::default() };
-    let eager = RunOptions { copies: CopyPolicy::Eager, ..RunOptions::default() };
+    let random =
+        |seed| RunOptions { copies: CompletionPolicyKind::Random(seed), schedule: Schedule::Random, seed, ..RunOptions::default() };
+    let eager = RunOptions { copies: CompletionPolicyKind::Eager, ..RunOptions::default() };
     for options in [eager, random(1), random(2), random(3)] {
         for path in [
             "hardware/async.ron",

@@ -8,14 +8,14 @@ use std::path::Path;
 use ptxdbg::command::{CommandState, Context, Outcome, View, execute};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::session::{NeverInterrupt, Session};
-use ptxdbg::debug::{CopyPolicy, LaunchChoice, Overrides, Request, RunOptions};
+use ptxdbg::debug::{CompletionPolicyKind, LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::isa::{Major, MatrixDescriptor, SharedTile, Swizzle};
 use ptxdbg::machine::{BlockId, Event, EventKind, EventMask, LaneMask, Machine, Observer, Step, Tick, WgmmaChange};
 use ptxdbg::program::operands::Use;
 use ptxdbg::ui::text::in_flight::in_flight;
 
 /// The session about a kernel of the fixture, number `case`, after these commands.
-fn session(case: usize, copies: CopyPolicy, lines: &[&str]) -> Session {
+fn session(case: usize, copies: CompletionPolicyKind, lines: &[&str]) -> Session {
     let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/async/wgmma.ron"));
     let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() }).unwrap();
     let mut session = Session::new(opened, case, RunOptions { copies, ..RunOptions::default() }).unwrap();
@@ -60,7 +60,7 @@ fn bits(value: f32) -> u32 {
 /// Two products of 16 added up in one accumulator.
 #[test]
 fn an_accumulator_read_early_is_poison_unless_it_ended_at_once() {
-    for (policy, early) in [(CopyPolicy::Lazy, POISON), (CopyPolicy::Eager, bits(32.0))] {
+    for (policy, early) in [(CompletionPolicyKind::Lazy, POISON), (CompletionPolicyKind::Eager, bits(32.0))] {
         let session = session(EARLY, policy, &["continue"]);
         for thread in 0..128 {
             assert_eq!((out(&session, thread), out(&session, 128 + thread)), (early, bits(32.0)), "{policy:?} thread {thread}");
@@ -75,10 +75,10 @@ fn a_wait_ends_what_was_committed_before_it_and_no_more() {
         [0, 128, 256, 384].map(|at| out(&session, at))
     };
     // d is 16; e, whose A is negated, -16; f 16.
-    assert_eq!(results(CopyPolicy::Eager), [bits(16.0), bits(-16.0), bits(-16.0), bits(16.0)]);
-    assert_eq!(results(CopyPolicy::Lazy), [bits(16.0), POISON, bits(-16.0), POISON]);
+    assert_eq!(results(CompletionPolicyKind::Eager), [bits(16.0), bits(-16.0), bits(-16.0), bits(16.0)]);
+    assert_eq!(results(CompletionPolicyKind::Lazy), [bits(16.0), POISON, bits(-16.0), POISON]);
     for seed in 0..8 {
-        let [d, early, late, lost] = results(CopyPolicy::Random(seed));
+        let [d, early, late, lost] = results(CompletionPolicyKind::Random(seed));
         assert_eq!([d, late], [bits(16.0), bits(-16.0)], "seed {seed}");
         assert!([POISON, bits(-16.0)].contains(&early) && [POISON, bits(16.0)].contains(&lost), "seed {seed}: {early:#x} {lost:#x}");
     }
@@ -86,7 +86,7 @@ fn a_wait_ends_what_was_committed_before_it_and_no_more() {
 
 #[test]
 fn by_hand_a_wait_lasts_until_the_user_ends_it() {
-    let mut session = session(EARLY, CopyPolicy::ByHand, &["break op wgmma.wait_group", "continue"]);
+    let mut session = session(EARLY, CompletionPolicyKind::ByHand, &["break op wgmma.wait_group", "continue"]);
     // Warp 3, which completed the barrier, goes on first.
     let (rows, note) = listing(&mut session, "info async");
     let shown: Vec<&[String]> = rows.iter().map(|row| &row[..6]).collect();
@@ -113,7 +113,8 @@ fn by_hand_a_wait_lasts_until_the_user_ends_it() {
 /// The first warp to wait ends the parts of all four, and the registers of the others are theirs again once they have waited themselves.
 #[test]
 fn the_wait_of_one_warp_ends_the_group_of_all() {
-    let mut session = session(EARLY, CopyPolicy::Lazy, &["break op wgmma.wait_group", "continue", "continue", "continue", "continue"]);
+    let mut session =
+        session(EARLY, CompletionPolicyKind::Lazy, &["break op wgmma.wait_group", "continue", "continue", "continue", "continue"]);
     answer(&mut session, "delete");
     assert!(!listing(&mut session, "info async").0.is_empty());
     answer(&mut session, "stepi");
@@ -131,7 +132,7 @@ fn the_wait_of_one_warp_ends_the_group_of_all() {
 
 #[test]
 fn going_back_restores_what_is_in_flight() {
-    for policy in [CopyPolicy::Lazy, CopyPolicy::Random(3)] {
+    for policy in [CompletionPolicyKind::Lazy, CompletionPolicyKind::Random(3)] {
         let mut session = session(GROUPS, policy, &["continue"]);
         let end = session.time();
         for time in [Tick(end.0 / 2), end - 9, Tick(end.0 / 3), end - 30] {
@@ -176,7 +177,7 @@ impl Observer for Steps {
     }
 }
 
-fn described(case: usize, copies: CopyPolicy) -> Vec<String> {
+fn described(case: usize, copies: CompletionPolicyKind) -> Vec<String> {
     let mut machine: Machine = session(case, copies, &[]).machine().clone();
     let mut described = Steps::default();
     assert_eq!(machine.run(1 << 20, &mut described), Step::Done);
@@ -197,14 +198,14 @@ fn an_observer_receives_every_step_and_the_early_touch() {
         all.extend(["wait 1".to_string(), "Read".to_string()]);
         all
     };
-    assert_eq!(described(EARLY, CopyPolicy::Lazy), steps(["", "", "#1 #2"]));
+    assert_eq!(described(EARLY, CompletionPolicyKind::Lazy), steps(["", "", "#1 #2"]));
     // The policy moves the ends and nothing else.
-    assert_eq!(described(EARLY, CopyPolicy::Eager), steps(["#1", "#2", ""]));
+    assert_eq!(described(EARLY, CompletionPolicyKind::Eager), steps(["#1", "#2", ""]));
 }
 
 #[test]
 fn what_was_not_waited_for_is_reported_when_the_warp_exits() {
-    let described = described(GROUPS, CopyPolicy::Lazy);
+    let described = described(GROUPS, CompletionPolicyKind::Lazy);
     assert_eq!(described.last().map(String::as_str), Some("lost #3"));
     // The store of e after wait_group 1, and that of f at the end.
     assert_eq!(described.iter().filter(|step| step.starts_with("touch Read")).collect::<Vec<_>>(), ["touch Read #2", "touch Read #3"]);

@@ -42,7 +42,7 @@ impl Race {
                 SideAction::Read
             }
             MbarrierChange::Asked { .. } => SideAction::Read,
-            MbarrierChange::Contributed(Contribution::Expected(_) | Contribution::Brought(_)) | MbarrierChange::Ended(_) => {
+            MbarrierChange::Contributed(Contribution::ExpectTx(_) | Contribution::CompleteTx(_)) | MbarrierChange::Ended(_) => {
                 SideAction::Atomic
             }
         };

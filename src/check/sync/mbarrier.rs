@@ -250,11 +250,11 @@ impl Object {
         assert!(!event.lanes.is_empty(), "some lane contributes");
         self.used = true;
         match what {
-            Contribution::Expected(bytes) => {
+            Contribution::ExpectTx(bytes) => {
                 self.bytes += i64::from(bytes);
                 self.expected = Some(Side::new(event.place, event.lanes, SideAction::Synchronize));
             }
-            Contribution::Brought(bytes) => self.bytes -= i64::from(bytes),
+            Contribution::CompleteTx(bytes) => self.bytes -= i64::from(bytes),
             Contribution::Arrived(_) | Contribution::Dropped(_) => {}
         }
         self.contributed = Some(event.phase);

@@ -194,7 +194,7 @@ impl<'a> InexactValues<'a> {
         let index = inst.op.purpose() == Purpose::Way;
         let address = self.reads(function, inst, |used| used == Use::Address);
         let branch = self.reads(function, inst, |used| used == Use::Guard || index && used == Use::Read);
-        let synchronization = inst.op.is_reconvergence() && self.reads(function, inst, |used| used != Use::Write);
+        let synchronization = inst.op.synchronizes() && self.reads(function, inst, |used| used != Use::Write);
         let kinds = [(address, Decides::Address), (branch, Decides::Branch), (synchronization, Decides::Synchronization)];
         kinds.into_iter().filter(|(holds, _)| *holds).map(|(_, decides)| decides)
     }

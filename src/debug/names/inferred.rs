@@ -10,7 +10,7 @@ use super::registers::RegisterPlace;
 use crate::debug::arrays::ArrayTypes;
 use crate::isa::{ScalarType, TypeKind};
 use crate::program::operands::{Use, registers_of};
-use crate::program::{Bank, FuncId, Function, Holds, Program};
+use crate::program::{Bank, FuncId, Function, OperandKind, Program};
 
 /// The types that instructions give to registers, worked out for a function when it is first asked for, and to arrays.
 #[derive(Default)]
@@ -63,7 +63,7 @@ impl FunctionTypes {
         let mut types = FunctionTypes::default();
         for pc in function.code.clone() {
             let Some(inst) = program.code.get(pc as usize) else { continue };
-            let Some((read, written)) = inst.op.holds().map(|(read, written)| (taken(read), taken(written))) else { continue };
+            let Some((read, written)) = inst.op.operand_kinds().map(|kinds| (taken(kinds.sources), taken(kinds.results))) else { continue };
             registers_of(inst, program, |used, register| {
                 let bank = match register.bank {
                     Bank::B32 => &mut types.b32,
@@ -88,9 +88,9 @@ impl FunctionTypes {
     }
 }
 
-fn taken(holds: Holds) -> InferredType {
-    match holds {
-        Holds::Number(ty) if ty.kind() == TypeKind::Float => InferredType::For(ty),
-        Holds::Number(_) | Holds::Integer => InferredType::Mixed,
+fn taken(kind: OperandKind) -> InferredType {
+    match kind {
+        OperandKind::Number(ty) if ty.kind() == TypeKind::Float => InferredType::For(ty),
+        OperandKind::Number(_) | OperandKind::Integer => InferredType::Mixed,
     }
 }

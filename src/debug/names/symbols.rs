@@ -99,7 +99,7 @@ pub fn code_symbol(program: &Program, pc: Pc) -> Option<Symbol> {
 pub fn objects(scene: &Scene<'_>, space: Space) -> Vec<Object> {
     let mut objects = match space {
         Space::Generic | Space::Global => allocations(scene.machine.device().global()),
-        Space::Const => allocations(scene.machine.device().constants()),
+        Space::Const => allocations(scene.machine.device().constant_memory()),
         Space::Shared | Space::SharedCluster => variables(scene, Space::Shared),
         Space::Local | Space::ParamFunc => variables(scene, Space::Local).into_iter().chain(variables(scene, Space::ParamFunc)).collect(),
         Space::Param => params(scene),

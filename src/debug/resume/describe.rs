@@ -25,10 +25,10 @@ impl Session {
             MbarrierChange::Contributed(Contribution::Dropped(count)) => {
                 (MbarrierAct::Arrive, format!("{warp} arrives {count}× for good{now}"))
             }
-            MbarrierChange::Contributed(Contribution::Expected(bytes)) => {
+            MbarrierChange::Contributed(Contribution::ExpectTx(bytes)) => {
                 (MbarrierAct::Arrive, format!("{warp} expects {}{now}", counted(u64::from(bytes), "byte")))
             }
-            MbarrierChange::Contributed(Contribution::Brought(bytes)) => {
+            MbarrierChange::Contributed(Contribution::CompleteTx(bytes)) => {
                 (MbarrierAct::Arrive, format!("{warp} brings {}{now}", counted(u64::from(bytes), "byte")))
             }
             MbarrierChange::Ended(phase) => (MbarrierAct::Phase, format!("phase {phase} (parity {}) has ended", phase & 1)),
@@ -67,7 +67,7 @@ impl Session {
 
 /// What a phase still misses.
 fn missing(barrier: &Mbarrier) -> String {
-    match (barrier.pending, barrier.bytes) {
+    match (barrier.pending, barrier.tx_count) {
         (pending, 0) => format!("; phase {}: {pending} of {} arrivals are missing now", barrier.phase, barrier.expected),
         (pending, bytes) => {
             format!("; phase {}: {pending} of {} arrivals and {bytes} bytes are missing now", barrier.phase, barrier.expected)

@@ -142,7 +142,7 @@ impl RoleRecorder<'_> {
     /// Instructions between a branch and the place where its ways meet again; its function's end if they do not.
     fn distance(&self, branch: Pc) -> u32 {
         let Some(function) = self.program.function_at(branch) else { return 0 };
-        let reconvergence = ControlFlow::new(self.program, function).reconvergence(branch);
+        let reconvergence = ControlFlow::new(self.program, function).ipdom_pc(branch);
         let end = reconvergence.map_or(self.program.functions[function.index()].code.end, |pc| pc.0);
         end.saturating_sub(branch.0)
     }

@@ -1,7 +1,7 @@
 //! What holds for every launch of a run.
 
 use crate::check::Checks;
-use crate::machine::{CopyPolicy, DivergencePolicy, MemoryLimit, Schedule};
+use crate::machine::{CompletionPolicyKind, DivergencePolicy, MemoryLimit, Schedule};
 use crate::program::Program;
 
 /// What holds for every launch of a run.
@@ -12,7 +12,7 @@ pub struct RunOptions {
     /// Seed of everything that is random.
     pub seed: u64,
     /// When asynchronous copies end.
-    pub copies: CopyPolicy,
+    pub copies: CompletionPolicyKind,
     /// Which lanes of a warp run when they have parted; without it, those that run on the machines that the module is meant for.
     pub divergence: Option<DivergencePolicy>,
     /// Blocks resident at once at most.

@@ -28,7 +28,7 @@ use crate::debug::target::Target;
 use crate::debug::timeline::Input;
 use crate::launch::Case;
 use crate::launch::ron_text::{self, RonKind};
-use crate::machine::{CopyPolicy, Digest, DivergencePolicy, Schedule, Tick};
+use crate::machine::{CompletionPolicyKind, Digest, DivergencePolicy, Schedule, Tick};
 use crate::program::{Bank, Program};
 
 /// The version of the format that is written, and the only one that is read.
@@ -102,7 +102,7 @@ pub struct SavedRun {
     pub seed: u64,
     /// When asynchronous copies end.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub copies: CopyPolicy,
+    pub copies: CompletionPolicyKind,
     /// Which lanes of a warp ran when they had parted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub divergence: DivergencePolicy,

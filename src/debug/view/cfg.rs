@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::divergence::{Divergence, divergence};
 use super::location::{LaneLocation, lane_locations};
-use crate::cfg::{BlockId, ControlFlow, reconvergences};
+use crate::cfg::{BlockId, ControlFlow, pushed_targets};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
 use crate::machine::{Coverage, DivergencePolicy, LaneMask, Tally};
@@ -102,10 +102,10 @@ fn reconvergence_blocks(scene: &Scene<'_>, function: FuncId, flow: &ControlFlow)
     match config.divergence {
         DivergencePolicy::Independent => flow.blocks().map(|(id, _)| flow.ipdom(id)).collect(),
         DivergencePolicy::Stack if function != config.kernel && program.functions[function.index()].is_kernel => {
-            reconvergences(program, function).into_iter().map(|places| places.last().copied()).collect()
+            pushed_targets(program, function).into_iter().map(|places| places.last().copied()).collect()
         }
         DivergencePolicy::Stack => {
-            let last = |code: std::ops::Range<u32>| scene.machine.reconvergences_noted_at(Pc(code.end.saturating_sub(1))).last().copied();
+            let last = |code: std::ops::Range<u32>| scene.machine.pushed_targets_at(Pc(code.end.saturating_sub(1))).last().copied();
             flow.blocks().map(|(_, code)| flow.block_of(last(code)?)).collect()
         }
     }

@@ -66,9 +66,9 @@ pub fn divergence(scene: &Scene<'_>) -> Result<Divergence, SceneError> {
     let reconvergence = match scene.machine.config().divergence {
         DivergencePolicy::Independent => ways.and_then(|ways| ways.nearest()),
         DivergencePolicy::Stack => {
-            let certain = ways.and_then(|ways| warp.reconvergences().find(|pc| ways.all_pass(*pc)));
+            let certain = ways.and_then(|ways| warp.pushed_targets().find(|pc| ways.all_pass(*pc)));
             // Where some lanes may exit before, no place is certain.
-            certain.or_else(|| warp.reconvergences().last()).filter(|_| groups.len() > 1)
+            certain.or_else(|| warp.pushed_targets().last()).filter(|_| groups.len() > 1)
         }
     };
     let reconvergence_at = reconvergence.map(|pc| place(scene.program(), pc));

@@ -12,7 +12,8 @@ use crate::debug::scene::{Scene, SceneError};
 use crate::debug::value::{Scalar, Type, Value};
 use crate::isa::Space;
 use crate::machine::{
-    Arrival, Block, Contribution, CopyCompletion, GroupState, LaneGroup, LaneMask, Mbarrier, MemoryOwner, PerLane, Phase, Tick, Warp,
+    Block, Contribution, CopyCompletion, GroupState, LaneGroup, LaneMask, Mbarrier, MbarrierOperation, MemoryOwner, PerLane, Phase, Tick,
+    Warp,
 };
 use crate::program::{MbarrierOp, Op, Pc};
 
@@ -142,7 +143,7 @@ fn view(scene: &Scene<'_>, (block_slot, block): (u32, &Block), address: u32, obj
     let copies = scene.machine.in_flight().to_mbarrier(block_slot, address);
     let brings = |ends: CopyCompletion| if let CopyCompletion::Mbarrier { bytes, .. } = ends { u64::from(bytes) } else { 0 };
     let known = object.omitted == 0;
-    let sum = |of: fn(Contribution) -> u32| object.arrivals.iter().map(|arrival| u64::from(of(arrival.what))).sum::<u64>();
+    let sum = |of: fn(Contribution) -> u32| object.operations.iter().map(|operation| u64::from(of(operation.what))).sum::<u64>();
     let arrived = u32::try_from(sum(arrivals)).unwrap_or(u32::MAX);
     let arrived = if known { arrived } else { object.expected.saturating_sub(object.pending) };
     let wanted = arrived.saturating_add(object.pending);
@@ -156,14 +157,14 @@ fn view(scene: &Scene<'_>, (block_slot, block): (u32, &Block), address: u32, obj
         next: (wanted != object.expected).then_some(object.expected),
         bytes: TransactionBytes {
             expected: known.then(|| sum(expected_bytes)),
-            outstanding: i64::from(object.bytes),
+            outstanding: i64::from(object.tx_count),
             in_flight: copies.iter().map(|copy| brings(copy.ends)).sum(),
         },
         overwritten: overwritten(block, address, object),
         waiters: waiters(scene, block, address),
         made_at: object.made.tick,
         made_by: Actor::new(scene, object.made, LaneMask::NONE),
-        actions: object.arrivals.iter().map(|arrival| action(scene, arrival)).collect(),
+        actions: object.operations.iter().map(|operation| action(scene, operation)).collect(),
         forgotten: object.omitted,
         copies: copies.iter().map(|copy| copy.id).collect(),
         history: object.history.iter().map(|phase| ended(scene, phase)).collect(),
@@ -193,21 +194,21 @@ fn overwritten(block: &Block, address: u32, object: &Mbarrier) -> Option<u64> {
 fn arrivals(what: Contribution) -> u32 {
     match what {
         Contribution::Arrived(count) | Contribution::Dropped(count) => count,
-        Contribution::Expected(_) | Contribution::Brought(_) => 0,
+        Contribution::ExpectTx(_) | Contribution::CompleteTx(_) => 0,
     }
 }
 
 fn expected_bytes(what: Contribution) -> u32 {
-    if let Contribution::Expected(bytes) = what { bytes } else { 0 }
+    if let Contribution::ExpectTx(bytes) = what { bytes } else { 0 }
 }
 
 fn ended(scene: &Scene<'_>, phase: &Phase) -> EndedPhase {
     EndedPhase { number: phase.number, ended: phase.ended, last: action(scene, &phase.last) }
 }
 
-fn action(scene: &Scene<'_>, arrival: &Arrival) -> MbarrierAction {
-    let Arrival { what, copy, .. } = *arrival;
-    MbarrierAction { time: arrival.tick, by: Actor::new(scene, arrival.place, arrival.lanes), what, copy }
+fn action(scene: &Scene<'_>, operation: &MbarrierOperation) -> MbarrierAction {
+    let MbarrierOperation { what, copy, .. } = *operation;
+    MbarrierAction { time: operation.tick, by: Actor::new(scene, operation.place, operation.lanes), what, copy }
 }
 
 /// Lanes of a block, by warp, that wait for the same parity at the same instruction.

@@ -181,8 +181,11 @@ pub enum AllocationKind {
 /// What lies in global and constant memory: buffers of the launch and variables of the module.
 pub fn allocations(scene: &Scene<'_>) -> Vec<AllocationRow> {
     let device = scene.machine.device();
-    let all =
-        device.global().allocations().map(|each| ("global", each)).chain(device.constants().allocations().map(|each| ("const", each)));
+    let all = device
+        .global()
+        .allocations()
+        .map(|each| ("global", each))
+        .chain(device.constant_memory().allocations().map(|each| ("const", each)));
     all.map(|(space, allocation)| {
         let variable = scene.program().variables.iter().find(|variable| {
             variable.location.address == allocation.base && matches!(variable.location.space, Space::Global | Space::Const)

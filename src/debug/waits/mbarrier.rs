@@ -2,7 +2,7 @@
 
 use crate::base::Dim3;
 use crate::isa::MbarrierFn;
-use crate::machine::{Activity, Arrival, Contribution, Mbarrier, MbarrierWait, Place};
+use crate::machine::{Activity, Contribution, Mbarrier, MbarrierOperation, MbarrierWait, Place};
 use crate::program::{AsyncOp, CopyOp, FuncId, Inst, MbarrierOp, Op, Pc, Program};
 
 /// Contributions and copies named at most.
@@ -25,7 +25,7 @@ fn arrivals(program: &Program, kernel: FuncId, block: [u32; 3], wait: &MbarrierW
         return None;
     }
     let missing = format!("{} of {} arrivals are missing", barrier.pending, barrier.expected);
-    let arrived = Mbarrier::contributors(&barrier.arrivals);
+    let arrived = Mbarrier::contributors(&barrier.operations);
     if !arrived.is_empty() {
         let names = arrived.iter().map(|place| whereabouts(program, block, place));
         let for_nothing = if barrier.pending == barrier.expected { also_expected(program, &arrived) } else { "" };
@@ -66,22 +66,22 @@ fn arrives_at(program: &Program, kernel: FuncId) -> String {
 
 /// What is missing of bytes: the expecting threads, and what came.
 fn bytes(program: &Program, barrier: &Mbarrier) -> Option<String> {
-    if barrier.bytes == 0 {
+    if barrier.tx_count == 0 {
         return None;
     }
     let total = |pick: fn(Contribution) -> Option<u32>| {
-        barrier.arrivals.iter().filter_map(|arrival| pick(arrival.what)).map(u64::from).sum::<u64>()
+        barrier.operations.iter().filter_map(|operation| pick(operation.what)).map(u64::from).sum::<u64>()
     };
-    let expected = total(|what| if let Contribution::Expected(bytes) = what { Some(bytes) } else { None });
-    let brought = total(|what| if let Contribution::Brought(bytes) = what { Some(bytes) } else { None });
-    let missing = match u32::try_from(barrier.bytes) {
+    let expected = total(|what| if let Contribution::ExpectTx(bytes) = what { Some(bytes) } else { None });
+    let brought = total(|what| if let Contribution::CompleteTx(bytes) = what { Some(bytes) } else { None });
+    let missing = match u32::try_from(barrier.tx_count) {
         Ok(missing) => format!("{missing} of {expected} bytes are missing"),
-        Err(_) => format!("{} bytes more than expected came", barrier.bytes.unsigned_abs()),
+        Err(_) => format!("{} bytes more than expected came", barrier.tx_count.unsigned_abs()),
     };
-    let expects = barrier.arrivals.iter().filter(|arrival| matches!(arrival.what, Contribution::Expected(_)));
-    let expects: Vec<String> = expects.take(NAMED).map(|arrival| by(program, arrival)).collect();
-    let brings = barrier.arrivals.iter().filter(|arrival| matches!(arrival.what, Contribution::Brought(_)));
-    let brings: Vec<String> = brings.take(NAMED).map(|arrival| by(program, arrival)).collect();
+    let expects = barrier.operations.iter().filter(|operation| matches!(operation.what, Contribution::ExpectTx(_)));
+    let expects: Vec<String> = expects.take(NAMED).map(|operation| by(program, operation)).collect();
+    let brings = barrier.operations.iter().filter(|operation| matches!(operation.what, Contribution::CompleteTx(_)));
+    let brings: Vec<String> = brings.take(NAMED).map(|operation| by(program, operation)).collect();
     let brought = if brought == 0 { "nothing came".to_string() } else { format!("{brought} came: {}", brings.join(", ")) };
     Some(format!("{missing}: expected {}; {brought}", expects.join(", ")))
 }
@@ -89,17 +89,17 @@ fn bytes(program: &Program, barrier: &Mbarrier) -> Option<String> {
 /// The copies that will bring something, or that none will.
 fn in_flight(program: &Program, wait: &MbarrierWait, barrier: &Mbarrier) -> Option<String> {
     if wait.copies.is_empty() {
-        return (barrier.bytes != 0).then(|| "no copy in flight completes on it".to_string());
+        return (barrier.tx_count != 0).then(|| "no copy in flight completes on it".to_string());
     }
     let names = wait.copies.iter().take(NAMED).map(|(id, pc)| format!("#{id} ({})", program.place(*pc)));
     Some(format!("in flight to it: {}; end one with 'complete N'", names.collect::<Vec<_>>().join(", ")))
 }
 
 /// `at ring.ptx:88 by warp 0 lane 0, time 12`
-fn by(program: &Program, arrival: &Arrival) -> String {
-    let Place { pc, tick, warp, .. } = arrival.place;
-    let copy = arrival.copy.map_or(String::new(), |id| format!("copy #{id} "));
-    format!("{copy}at {} by warp {warp} {}, time {tick}", program.place(pc), arrival.lanes.describe())
+fn by(program: &Program, operation: &MbarrierOperation) -> String {
+    let Place { pc, tick, warp, .. } = operation.place;
+    let copy = operation.copy.map_or(String::new(), |id| format!("copy #{id} "));
+    format!("{copy}at {} by warp {warp} {}, time {tick}", program.place(pc), operation.lanes.describe())
 }
 
 /// `warp 3 (ring.ptx:112)`, with its block if that is not the one at index `block`.

@@ -5,7 +5,7 @@ use crate::isa::{AtomicFn, TypeKind};
 use crate::machine::event::AccessKind;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, PerLane};
-use crate::machine::state::read_modify_write::{Adder, Function};
+use crate::machine::state::read_modify_write::{Adder, RmwOperation};
 use crate::machine::state::trap::Trap;
 use crate::program::{Access, Address, AtomicOp, Dst, Src};
 
@@ -16,8 +16,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             AtomicOp::Single { f, ty, access, d, b, c, address } => {
                 self.warp.may_spin |= matches!(f, AtomicFn::Cas | AtomicFn::Exch);
                 for piece in self.atomic_pieces(access, address, group, active, ty.bytes())? {
-                    let function = Function { f: *f, ty: *ty, adder: Adder::of(piece.space) };
-                    self.exchange(&piece, 0, function, (*d, *b, *c), group);
+                    let operation = RmwOperation { f: *f, ty: *ty, adder: Adder::of(piece.space) };
+                    self.read_modify_write(&piece, 0, operation, (*d, *b, *c), group);
                 }
             }
             AtomicOp::Vector { f, ty, access, d, b, address } => {
@@ -25,10 +25,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let dests: &[Dst] = d.map_or(&[], |list| &program.dests[list]);
                 let sources = &program.sources[*b];
                 for piece in self.atomic_pieces(access, address, group, active, ty.bytes() * sources.len() as u32)? {
-                    let function = Function { f: *f, ty: *ty, adder: Adder::of(piece.space) };
+                    let operation = RmwOperation { f: *f, ty: *ty, adder: Adder::of(piece.space) };
                     for (index, b) in sources.iter().enumerate() {
                         let d = dests.get(index).copied().unwrap_or(Dst::SINK);
-                        self.exchange(&piece, index as u64 * u64::from(ty.bytes()), function, (d, *b, *b), group);
+                        self.read_modify_write(&piece, index as u64 * u64::from(ty.bytes()), operation, (d, *b, *b), group);
                     }
                 }
             }
@@ -52,22 +52,25 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Changes the element `skip` bytes after each lane's address.
-    fn exchange(&mut self, piece: &Piece, skip: u64, function: Function, (d, b, c): (Dst, Src, Src), group: &Group) {
+    fn read_modify_write(&mut self, piece: &Piece, skip: u64, operation: RmwOperation, (d, b, c): (Dst, Src, Src), group: &Group) {
         let mask = piece.access.mask;
         let lanes = self.lanes(group, mask);
-        match function.ty.bits() {
-            128 => self.exchange_128(piece, function.f, (d, b, c), group),
+        match operation.ty.bits() {
+            128 => self.read_modify_write_128(piece, operation.f, (d, b, c), group),
             64 => {
                 let (b, c) = (*lanes.get64(b), *lanes.get64(c));
-                let old = self.exchange_64(piece, function, b, c);
-                self.note_unchanged(mask, |lane| function.apply(old[lane], b[lane], c[lane]) == old[lane]);
+                let old = self.read_modify_write_64(piece, operation, b, c);
+                self.note_unchanged(mask, |lane| operation.apply(old[lane], b[lane], c[lane]) == old[lane]);
                 self.lanes(group, mask).put64(d, &old);
             }
             bits => {
                 let (b, c) = (*lanes.get32(b), *lanes.get32(c));
-                let old =
-                    if bits == 16 { self.exchange_16(piece, skip, function, b, c) } else { self.exchange_32(piece, skip, function, b, c) };
-                let apply = |lane: usize| function.apply(u64::from(old[lane]), u64::from(b[lane]), u64::from(c[lane])) as u32;
+                let old = if bits == 16 {
+                    self.read_modify_write_16(piece, skip, operation, b, c)
+                } else {
+                    self.read_modify_write_32(piece, skip, operation, b, c)
+                };
+                let apply = |lane: usize| operation.apply(u64::from(old[lane]), u64::from(b[lane]), u64::from(c[lane])) as u32;
                 self.note_unchanged(mask, |lane| (apply(lane) ^ old[lane]) << (32 - bits) == 0);
                 self.lanes(group, mask).put32(d, &old);
             }
@@ -81,18 +84,32 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    fn exchange_16(&mut self, piece: &Piece, skip: u64, function: Function, b: PerLane<u32>, c: PerLane<u32>) -> PerLane<u32> {
+    fn read_modify_write_16(
+        &mut self,
+        piece: &Piece,
+        skip: u64,
+        operation: RmwOperation,
+        b: PerLane<u32>,
+        c: PerLane<u32>,
+    ) -> PerLane<u32> {
         let mut old = [0; 32];
         self.write(piece.space, &piece.access, skip, |lane, bytes| {
             old[lane] = u32::from(u16::from_le_bytes(*bytes));
-            *bytes = (function.apply(u64::from(old[lane]), u64::from(b[lane]), u64::from(c[lane])) as u16).to_le_bytes();
+            *bytes = (operation.apply(u64::from(old[lane]), u64::from(b[lane]), u64::from(c[lane])) as u16).to_le_bytes();
         });
         old
     }
 
-    fn exchange_32(&mut self, piece: &Piece, skip: u64, function: Function, b: PerLane<u32>, c: PerLane<u32>) -> PerLane<u32> {
+    fn read_modify_write_32(
+        &mut self,
+        piece: &Piece,
+        skip: u64,
+        operation: RmwOperation,
+        b: PerLane<u32>,
+        c: PerLane<u32>,
+    ) -> PerLane<u32> {
         let mut old = [0; 32];
-        if function.f == AtomicFn::Add && function.ty.kind() != TypeKind::Float {
+        if operation.f == AtomicFn::Add && operation.ty.kind() != TypeKind::Float {
             self.write(piece.space, &piece.access, skip, |lane, bytes| {
                 old[lane] = u32::from_le_bytes(*bytes);
                 *bytes = old[lane].wrapping_add(b[lane]).to_le_bytes();
@@ -101,22 +118,22 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
         self.write(piece.space, &piece.access, skip, |lane, bytes| {
             old[lane] = u32::from_le_bytes(*bytes);
-            *bytes = (function.apply(u64::from(old[lane]), u64::from(b[lane]), u64::from(c[lane])) as u32).to_le_bytes();
+            *bytes = (operation.apply(u64::from(old[lane]), u64::from(b[lane]), u64::from(c[lane])) as u32).to_le_bytes();
         });
         old
     }
 
-    fn exchange_64(&mut self, piece: &Piece, function: Function, b: PerLane<u64>, c: PerLane<u64>) -> PerLane<u64> {
+    fn read_modify_write_64(&mut self, piece: &Piece, operation: RmwOperation, b: PerLane<u64>, c: PerLane<u64>) -> PerLane<u64> {
         let mut old = [0; 32];
         self.write(piece.space, &piece.access, 0, |lane, bytes| {
             old[lane] = u64::from_le_bytes(*bytes);
-            *bytes = function.apply(old[lane], b[lane], c[lane]).to_le_bytes();
+            *bytes = operation.apply(old[lane], b[lane], c[lane]).to_le_bytes();
         });
         old
     }
 
     /// `.exch.b128` and `.cas.b128`.
-    fn exchange_128(&mut self, piece: &Piece, f: AtomicFn, (d, b, c): (Dst, Src, Src), group: &Group) {
+    fn read_modify_write_128(&mut self, piece: &Piece, f: AtomicFn, (d, b, c): (Dst, Src, Src), group: &Group) {
         let lanes = self.lanes(group, piece.access.mask);
         let (b, c) = (lanes.get128(b), lanes.get128(c));
         let mut old = [0; 32];

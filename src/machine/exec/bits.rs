@@ -2,7 +2,7 @@
 
 use super::operands::{Lane, Lanes};
 use crate::isa::{BitField32, BoolOp, IntType, Shift, Width};
-use crate::machine::exec::warp_run::Family;
+use crate::machine::exec::warp_run::LaneOperation;
 use crate::machine::state::lanes::LaneMask;
 use crate::num::bits::{self, Excess, PrmtMode};
 use crate::num::int::Int;
@@ -11,7 +11,7 @@ use crate::program::{BitsOp, Dst, Src};
 /// Operations on bits.
 pub(super) struct Bits;
 
-impl Family for Bits {
+impl LaneOperation for Bits {
     type Op = BitsOp;
 
     #[inline(always)]

@@ -148,8 +148,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             (Holder::Value(Bank::B64, value), Holder::Value(_, to)) => self.move_64(from_frame, value, to_frame, slot_of(to), mask),
             (Holder::Value(_, value), Holder::Value(_, to)) => self.move_32(from_frame, value, to_frame, slot_of(to), mask),
             (Holder::Pred(value), Holder::Pred(PredSrc::Reg { slot, .. })) => {
-                let bits = super::Lanes::new(self.warp, self.constants_of_rank, from_frame, mask).pred(value);
-                super::Lanes::new(self.warp, self.constants_of_rank, to_frame, mask).put_pred(Dst(slot), bits);
+                let bits = super::Lanes::new(self.warp, self.immediates, from_frame, mask).pred(value);
+                super::Lanes::new(self.warp, self.immediates, to_frame, mask).put_pred(Dst(slot), bits);
             }
             (Holder::Memory { address, bytes }, Holder::Memory { address: to, bytes: room }) => {
                 self.copy_local(address, to, bytes.min(room), mask);
@@ -162,18 +162,18 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     fn move_32(&mut self, from: FrameBase, value: Src, to: FrameBase, slot: Slot, mask: LaneMask) {
-        let value = *super::Lanes::new(self.warp, self.constants_of_rank, from, mask).get32(value);
-        super::Lanes::new(self.warp, self.constants_of_rank, to, mask).put32(Dst(slot), &value);
+        let value = *super::Lanes::new(self.warp, self.immediates, from, mask).get32(value);
+        super::Lanes::new(self.warp, self.immediates, to, mask).put32(Dst(slot), &value);
     }
 
     fn move_64(&mut self, from: FrameBase, value: Src, to: FrameBase, slot: Slot, mask: LaneMask) {
-        let value = *super::Lanes::new(self.warp, self.constants_of_rank, from, mask).get64(value);
-        super::Lanes::new(self.warp, self.constants_of_rank, to, mask).put64(Dst(slot), &value);
+        let value = *super::Lanes::new(self.warp, self.immediates, from, mask).get64(value);
+        super::Lanes::new(self.warp, self.immediates, to, mask).put64(Dst(slot), &value);
     }
 
     /// Writes a register or constant into a `.param` variable of the callee.
     fn spill(&mut self, from: FrameBase, bank: Bank, value: Src, address: u32, bytes: u32, mask: LaneMask) {
-        let lanes = super::Lanes::new(self.warp, self.constants_of_rank, from, mask);
+        let lanes = super::Lanes::new(self.warp, self.immediates, from, mask);
         let value = if bank == Bank::B64 { *lanes.get64(value) } else { lanes.get32(value).map(u64::from) };
         for lane in mask.iter() {
             let word = value[lane].to_le_bytes();
@@ -184,7 +184,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Reads a register from a `.param` variable, zero-extended.
     fn fill(&mut self, address: u32, bytes: u32, to: FrameBase, bank: Bank, slot: Slot, mask: LaneMask) {
         let values = self.in_memory(address, bytes, mask);
-        let mut lanes = super::Lanes::new(self.warp, self.constants_of_rank, to, mask);
+        let mut lanes = super::Lanes::new(self.warp, self.immediates, to, mask);
         match bank {
             Bank::B64 => lanes.put64(Dst(slot), &values),
             Bank::B32 | Bank::Pred => lanes.put32(Dst(slot), &values.map(|value| value as u32)),

@@ -4,7 +4,7 @@ use super::bits::combine;
 use super::half;
 use super::operands::{Lane, Lanes};
 use crate::isa::{Compare, FloatType, IntType, ScalarType};
-use crate::machine::exec::warp_run::Family;
+use crate::machine::exec::warp_run::LaneOperation;
 use crate::machine::numeric::is_packed;
 use crate::machine::state::lanes::LaneMask;
 use crate::num::compare::holds;
@@ -15,7 +15,7 @@ use crate::program::{CompareOp, Dst, Src};
 /// Comparisons.
 pub(super) struct Comparison;
 
-impl Family for Comparison {
+impl LaneOperation for Comparison {
     type Op = CompareOp;
 
     #[inline(always)]

@@ -4,7 +4,7 @@
 
 use super::operands::Lanes;
 use crate::isa::{self, ScalarType, TypeKind};
-use crate::machine::exec::warp_run::Family;
+use crate::machine::exec::warp_run::LaneOperation;
 use crate::machine::state::lanes::PerLane;
 use crate::num::convert::{self, Conversion, Kind};
 use crate::num::exact::Format;
@@ -13,7 +13,7 @@ use crate::program::{ConvertMode, ConvertOp, Dst, Src};
 /// Conversions.
 pub(super) struct Conversions;
 
-impl Family for Conversions {
+impl LaneOperation for Conversions {
     type Op = ConvertOp;
 
     #[inline(always)]

@@ -45,7 +45,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let inside = |start: u64, end: u64| address >= start && address.saturating_add(bytes) <= end;
         let good = match space {
             Space::Generic | Space::Global => covers(self.global, address, bytes),
-            Space::Const => covers(self.constants, address, bytes),
+            Space::Const => covers(self.constant_memory, address, bytes),
             Space::Shared | Space::SharedCluster => inside(self.prepared.shared_start, self.prepared.shared_bytes),
             Space::Local | Space::ParamFunc => inside(map::LOCAL_BASE, u64::from(top)),
             Space::Param => inside(0, self.prepared.config.params.len() as u64),

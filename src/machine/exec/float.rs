@@ -6,7 +6,7 @@
 use super::operands::{Lane, Lanes};
 use super::{half, special_unit};
 use crate::isa::{Factored, FloatBinary, FloatTernary, FloatType, FloatUnary};
-use crate::machine::exec::warp_run::Family;
+use crate::machine::exec::warp_run::LaneOperation;
 use crate::machine::numeric::{extremum_words, is_packed};
 use crate::num::float::{self, Divide, Float};
 use crate::num::{Bf16, F16, Mode, Rounding, special};
@@ -15,7 +15,7 @@ use crate::program::{Dst, FloatOp, Src};
 /// Floating-point arithmetic.
 pub(super) struct FloatingPoint;
 
-impl Family for FloatingPoint {
+impl LaneOperation for FloatingPoint {
     type Op = FloatOp;
 
     #[inline(always)]

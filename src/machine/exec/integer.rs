@@ -2,7 +2,7 @@
 
 use super::operands::{Lane, Lanes};
 use crate::isa::{BitCount, CarryFn, DotFn, IntBinary, IntTernary, IntType, IntUnary};
-use crate::machine::exec::warp_run::Family;
+use crate::machine::exec::warp_run::LaneOperation;
 use crate::machine::state::lanes::LaneMask;
 use crate::num::int::{self, Int, Int24};
 use crate::program::{Dst, IntegerOp, Src};
@@ -10,7 +10,7 @@ use crate::program::{Dst, IntegerOp, Src};
 /// Integer arithmetic.
 pub(super) struct Integer;
 
-impl Family for Integer {
+impl LaneOperation for Integer {
     type Op = IntegerOp;
 
     #[inline(always)]

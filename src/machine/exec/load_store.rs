@@ -264,7 +264,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let region = match space {
             Space::Generic | Space::Global => &*self.global,
             Space::Const if write => return false,
-            Space::Const => self.constants,
+            Space::Const => self.constant_memory,
             Space::Shared | Space::SharedCluster => return inside(self.prepared.shared_start, self.prepared.shared_bytes),
             Space::Local | Space::ParamFunc => return inside(map::LOCAL_BASE, u64::from(top)),
             Space::Param => return !write && inside(0, self.prepared.config.params.len() as u64),
@@ -277,7 +277,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn read<const N: usize>(&self, space: Space, access: &LaneAccess, skip: u64, mut put: impl FnMut(usize, [u8; N])) {
         let region = match space {
             Space::Generic | Space::Global => &*self.global,
-            Space::Const => self.constants,
+            Space::Const => self.constant_memory,
             Space::Shared => return gather(&self.shared.pages, 0, access, skip, put),
             Space::SharedCluster => {
                 return self.read_peer(access, skip, &mut put);

@@ -9,7 +9,7 @@ use crate::machine::exec::warp_run::{Executed, Flow, Group, Pause, WarpRun};
 use crate::machine::in_flight::copy::view::MemoryView;
 use crate::machine::state::in_flight::copy::MemoryOwner;
 use crate::machine::state::lanes::{LaneMask, PerLane};
-use crate::machine::state::mbarrier::{self, Arrival, COUNT_LIMIT, Contribution, Mbarrier, Refused};
+use crate::machine::state::mbarrier::{self, COUNT_LIMIT, Contribution, Mbarrier, MbarrierOperation, Refused};
 use crate::machine::state::shared::{MBARRIER_BYTES, Shared};
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::machine::state::warp::{GroupState, Polled};
@@ -138,8 +138,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 if only_counts && barrier.would_end(what) == Ok(true) {
                     return Err(self.refuse_object(Refused::Completes, object));
                 }
-                let arrival = self.arrival(what, LaneMask::of(lane));
-                barrier.take(arrival).map_err(|refused| self.refuse_object(refused, object))?;
+                let operation = self.operation(what, LaneMask::of(lane));
+                barrier.apply(operation).map_err(|refused| self.refuse_object(refused, object))?;
             }
         }
         Ok(phases)
@@ -149,14 +149,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let mut states = [0; 32];
         for lane in object.lanes.iter() {
             for what in contributions(f, counts[lane]) {
-                let arrival = self.arrival(what, LaneMask::of(lane));
+                let operation = self.operation(what, LaneMask::of(lane));
                 let word =
                     self.at_block_slot(object.block_slot, |shared| shared.mbarrier(object.address).map_or(0, Mbarrier::word)).unwrap_or(0);
-                if !matches!(what, Contribution::Expected(_)) {
+                if !matches!(what, Contribution::ExpectTx(_)) {
                     states[lane] = word;
                 }
                 self.view()
-                    .contribute(object.block_slot, object.address, arrival)
+                    .contribute(object.block_slot, object.address, operation)
                     .map_err(|refused| self.refuse_object(refused, object))?;
             }
         }
@@ -275,8 +275,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.shared.mbarrier_name(self.program, self.prepared.config.kernel, address)
     }
 
-    fn arrival(&self, what: Contribution, lanes: LaneMask) -> Arrival {
-        Arrival { what, place: self.place, lanes, copy: None, tick: self.place.tick }
+    fn operation(&self, what: Contribution, lanes: LaneMask) -> MbarrierOperation {
+        MbarrierOperation { what, place: self.place, lanes, copy: None, tick: self.place.tick }
     }
 
     fn refuse_object(&self, refused: Refused, object: &Object) -> Box<Trap> {
@@ -297,12 +297,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let changes: &[MbarrierChange] = match f {
             MbarrierFn::Init => &[MbarrierChange::Made(counts[object.lanes.first()])],
             MbarrierFn::Inval => &[MbarrierChange::Invalidated],
-            MbarrierFn::ArriveExpectTx => &contributed([Contribution::Expected(total), Contribution::Arrived(threads)]),
-            MbarrierFn::DropExpectTx => &contributed([Contribution::Expected(total), Contribution::Dropped(threads)]),
+            MbarrierFn::ArriveExpectTx => &contributed([Contribution::ExpectTx(total), Contribution::Arrived(threads)]),
+            MbarrierFn::DropExpectTx => &contributed([Contribution::ExpectTx(total), Contribution::Dropped(threads)]),
             MbarrierFn::Arrive | MbarrierFn::ArriveNoComplete => &contributed([Contribution::Arrived(total)]),
             MbarrierFn::Drop | MbarrierFn::DropNoComplete => &contributed([Contribution::Dropped(total)]),
-            MbarrierFn::ExpectTx => &contributed([Contribution::Expected(total)]),
-            MbarrierFn::CompleteTx => &contributed([Contribution::Brought(total)]),
+            MbarrierFn::ExpectTx => &contributed([Contribution::ExpectTx(total)]),
+            MbarrierFn::CompleteTx => &contributed([Contribution::CompleteTx(total)]),
         };
         for change in changes {
             self.report_change(object.lanes, object, phase, *change);
@@ -337,14 +337,14 @@ fn contributed<const N: usize>(what: [Contribution; N]) -> [MbarrierChange; N] {
 
 /// What a lane whose operand is `count` brings to the object, in this order.
 fn contributions(f: MbarrierFn, count: u32) -> Contributions {
-    use Contribution::{Arrived, Brought, Dropped, Expected};
+    use Contribution::{Arrived, CompleteTx, Dropped, ExpectTx};
     match f {
         MbarrierFn::Init | MbarrierFn::Inval => smallvec![],
         MbarrierFn::Arrive | MbarrierFn::ArriveNoComplete => smallvec![Arrived(count)],
         MbarrierFn::Drop | MbarrierFn::DropNoComplete => smallvec![Dropped(count)],
-        MbarrierFn::ArriveExpectTx => smallvec![Expected(count), Arrived(1)],
-        MbarrierFn::DropExpectTx => smallvec![Expected(count), Dropped(1)],
-        MbarrierFn::ExpectTx => smallvec![Expected(count)],
-        MbarrierFn::CompleteTx => smallvec![Brought(count)],
+        MbarrierFn::ArriveExpectTx => smallvec![ExpectTx(count), Arrived(1)],
+        MbarrierFn::DropExpectTx => smallvec![ExpectTx(count), Dropped(1)],
+        MbarrierFn::ExpectTx => smallvec![ExpectTx(count)],
+        MbarrierFn::CompleteTx => smallvec![CompleteTx(count)],
     }
 }

@@ -39,7 +39,7 @@ mod wgmma;
 pub(super) mod wgmma_groups;
 
 use crate::machine::event::{Event, EventKind, EventMask, Issue, Order, OrderEvent};
-use crate::machine::exec::warp_run::{Executed, Family, Flow, Group, Pause, WarpRun};
+use crate::machine::exec::warp_run::{Executed, Flow, Group, LaneOperation, Pause, WarpRun};
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::place::{BlockId, Place};
 use crate::machine::state::trap::TrapKind;
@@ -123,7 +123,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 Ok(flow) => flow,
                 Err(trap) => {
                     // It was not executed, and may be tried again.
-                    self.threads -= u64::from(self.active(inst, &group).count());
+                    self.thread_instructions -= u64::from(self.active(inst, &group).count());
                     coverage_counter.flush(self, &group);
                     self.warp.groups[index].pc = group.pc;
                     return Some(Pause::Trapped(trap));
@@ -177,7 +177,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     #[inline(always)]
     fn step(&mut self, inst: &Inst, group: &Group) -> Executed {
         let active = self.active(inst, group);
-        self.threads += u64::from(active.count());
+        self.thread_instructions += u64::from(active.count());
         if active.is_empty() {
             return Ok(Flow::Next);
         }
@@ -218,8 +218,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// The groups have changed: puts what has come of it on the stack of the warp, if it has one.
     fn stack_up(&mut self, group: &Group) {
         if self.warp.simt_stack.is_some() {
-            assert_eq!(self.prepared.reconvergences.len(), self.program.code.len(), "a launch without reconvergence points");
-            self.warp.push_sides(self.program, group.pc, group.mask, &self.prepared.reconvergences[group.pc.index()]);
+            assert_eq!(self.prepared.pushed_targets.len(), self.program.code.len(), "a launch without reconvergence points");
+            self.warp.push_sides(self.program, group.pc, group.mask, &self.prepared.pushed_targets[group.pc.index()]);
         }
     }
 
@@ -278,24 +278,24 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// The registers the lanes `mask` of `group` see.
     #[inline(always)]
     fn lanes(&mut self, group: &Group, mask: LaneMask) -> Lanes<'_> {
-        Lanes::new(self.warp, self.constants_of_rank, group.frame, mask)
+        Lanes::new(self.warp, self.immediates, group.frame, mask)
     }
 
     /// Executes an operation that only computes, with the host's vector instructions.
     #[inline(always)]
-    fn compute<F: Family>(&mut self, op: &F::Op, group: &Group, active: LaneMask) -> Flow {
+    fn compute<F: LaneOperation>(&mut self, op: &F::Op, group: &Group, active: LaneMask) -> Flow {
         let simd = self.prepared.simd;
         simd.dispatch(Compute::<'_, '_, F> { lanes: self.lanes(group, active), op });
         Flow::Next
     }
 }
 
-struct Compute<'a, 'o, F: Family> {
+struct Compute<'a, 'o, F: LaneOperation> {
     lanes: Lanes<'a>,
     op: &'o F::Op,
 }
 
-impl<F: Family> pulp::WithSimd for Compute<'_, '_, F> {
+impl<F: LaneOperation> pulp::WithSimd for Compute<'_, '_, F> {
     type Output = ();
 
     #[inline(always)]

@@ -22,7 +22,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn nearby(&self, space: Space, address: u64, bytes: u64, group: &Group) -> Option<String> {
         let objects = match space {
             Space::Generic | Space::Global => allocations(self.global),
-            Space::Const => allocations(self.constants),
+            Space::Const => allocations(self.constant_memory),
             Space::Shared | Space::SharedCluster => self.variables(Space::Shared, 0),
             Space::Local | Space::ParamFunc => self.variables(Space::Local, u64::from(group.frame.local)),
             Space::Param => self.params(),

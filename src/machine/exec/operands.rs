@@ -2,7 +2,7 @@
 
 use crate::machine::state::block;
 use crate::machine::state::lanes::{LaneMask, PerLane, blend};
-use crate::machine::state::prepared::Constants;
+use crate::machine::state::prepared::Immediates;
 use crate::machine::state::registers::{FrameBase, Registers};
 use crate::machine::state::warp::Warp;
 use crate::program::{Dst, PredSrc, Src, SrcKind};
@@ -13,7 +13,7 @@ pub struct Lanes<'a> {
     pub registers: &'a mut Registers,
     /// Values of special registers.
     specials: &'a [PerLane<u32>],
-    constants: &'a Constants,
+    immediates: &'a Immediates,
     /// The group's frame.
     frame: FrameBase,
     /// The lanes that execute.
@@ -23,8 +23,8 @@ pub struct Lanes<'a> {
 impl<'a> Lanes<'a> {
     /// The lanes `mask` of `warp` in the frame at `frame`.
     #[inline(always)]
-    pub fn new(warp: &'a mut Warp, constants: &'a Constants, frame: FrameBase, mask: LaneMask) -> Self {
-        Self { registers: &mut warp.registers, specials: &warp.specials, constants, frame, mask }
+    pub fn new(warp: &'a mut Warp, immediates: &'a Immediates, frame: FrameBase, mask: LaneMask) -> Self {
+        Self { registers: &mut warp.registers, specials: &warp.specials, immediates, frame, mask }
     }
 
     /// A 32-bit operand.
@@ -32,7 +32,7 @@ impl<'a> Lanes<'a> {
     pub fn get32(&self, source: Src) -> &PerLane<u32> {
         match source.kind() {
             SrcKind::Reg(slot) => &self.registers.b32[slot.in_frame(self.frame.b32).index()],
-            SrcKind::Const(index) => &self.constants.narrow[index as usize],
+            SrcKind::Const(index) => &self.immediates.narrow[index as usize],
             SrcKind::Special(index) => &self.specials[index as usize],
         }
     }
@@ -42,7 +42,7 @@ impl<'a> Lanes<'a> {
     pub fn get64(&self, source: Src) -> &PerLane<u64> {
         match source.kind() {
             SrcKind::Reg(slot) => &self.registers.b64[slot.in_frame(self.frame.b64).index()],
-            SrcKind::Const(index) | SrcKind::Special(index) => &self.constants.wide[index as usize],
+            SrcKind::Const(index) | SrcKind::Special(index) => &self.immediates.wide[index as usize],
         }
     }
 

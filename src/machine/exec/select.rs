@@ -3,7 +3,7 @@
 use super::bits::combine;
 use super::operands::{Lane, Lanes};
 use crate::isa::Width;
-use crate::machine::exec::warp_run::Family;
+use crate::machine::exec::warp_run::LaneOperation;
 use crate::machine::state::lanes::LaneMask;
 use crate::num::compare::at_least_zero;
 use crate::program::{Dst, SelectOp, Src};
@@ -11,7 +11,7 @@ use crate::program::{Dst, SelectOp, Src};
 /// Selections.
 pub(super) struct Selection;
 
-impl Family for Selection {
+impl LaneOperation for Selection {
     type Op = SelectOp;
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use super::operands::Lanes;
 use crate::isa::{VideoFn, VideoMadMode, VideoMode, VideoPart, VideoSecond, VideoSimdMode};
-use crate::machine::exec::warp_run::Family;
+use crate::machine::exec::warp_run::LaneOperation;
 use crate::num::compare::holds;
 use crate::num::video::{self, Kept, MultiplyAdd};
 use crate::program::{Dst, Src, VideoOp};
@@ -10,7 +10,7 @@ use crate::program::{Dst, Src, VideoOp};
 /// Video instructions.
 pub(super) struct Video;
 
-impl Family for Video {
+impl LaneOperation for Video {
     type Op = VideoOp;
 
     #[inline(always)]

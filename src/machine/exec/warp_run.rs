@@ -14,7 +14,7 @@ use crate::machine::state::in_flight::warpgroup::Warpgroups;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::memory::Region;
 use crate::machine::state::place::Place;
-use crate::machine::state::prepared::{Constants, PreparedLaunch};
+use crate::machine::state::prepared::{Immediates, PreparedLaunch};
 use crate::machine::state::registers::FrameBase;
 use crate::machine::state::runtime::Runtime;
 use crate::machine::state::shared::Shared;
@@ -71,7 +71,7 @@ pub enum Flow {
 /// What has come of an instruction.
 pub type Executed = Result<Flow, Box<Trap>>;
 
-/// The hot part of the running group.
+/// The hot part of the running group: converged lanes, which stand at one pc in one frame and execute their next instruction together.
 #[derive(Clone, Copy)]
 pub struct Group {
     /// Its place among the warp's groups.
@@ -93,7 +93,7 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     /// Global memory.
     pub global: &'a mut Region,
     /// Constant memory.
-    pub constants: &'a Region,
+    pub constant_memory: &'a Region,
     /// What the device runtime keeps.
     pub runtime: &'a mut Runtime,
     /// The block's shared memory.
@@ -106,8 +106,8 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub rank: u32,
     /// Where its shared memory begins in the window of shared memory.
     pub shared_base: u64,
-    /// The program's constants, as blocks of this rank see them.
-    pub constants_of_rank: &'a Constants,
+    /// The values of the program's immediate operands, as blocks of this rank see them.
+    pub immediates: &'a Immediates,
     /// The blocks of its cluster with lower ranks.
     pub before: &'a mut [Option<Arc<Block>>],
     /// The blocks of its cluster with higher ranks.
@@ -143,13 +143,13 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     /// Ticks left of the turn.
     pub left: u32,
     /// Thread-instructions executed in this turn.
-    pub threads: u64,
+    pub thread_instructions: u64,
     /// The observer wants a pause: the turn ends as if it were used up.
     pub paused: bool,
 }
 
-/// A file of operations that only compute.
-pub trait Family {
+/// Operations that only compute: each lane for itself, from registers to registers.
+pub trait LaneOperation {
     /// The operations of the family.
     type Op;
 

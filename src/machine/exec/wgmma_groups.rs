@@ -92,8 +92,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Ends the next one that another warp of the warpgroup has in flight.
     fn end_next_of(&mut self, number: u32) {
-        let sources =
-            Sources { program: self.program, prepared: self.prepared, constants: self.constants_of_rank, shared: &self.shared.pages };
+        let sources = Sources { program: self.program, prepared: self.prepared, immediates: self.immediates, shared: &self.shared.pages };
         let by = BlockId { number: self.number, block_slot: self.block_slot };
         let Some(warp) = self.neighbours.warp_mut(number).map(Arc::make_mut) else { return };
         let Some(ended) = wgmma::end_next(self.in_flight, (self.number, number), warp, &sources, WaitOf::Another) else { return };
@@ -107,8 +106,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Ends the next one that the warp has in flight.
     pub(super) fn end_next_wgmma(&mut self) {
-        let sources =
-            Sources { program: self.program, prepared: self.prepared, constants: self.constants_of_rank, shared: &self.shared.pages };
+        let sources = Sources { program: self.program, prepared: self.prepared, immediates: self.immediates, shared: &self.shared.pages };
         let own = (self.number, self.place.warp.number());
         if let Some(wgmma) = wgmma::end_next(self.in_flight, own, self.warp, &sources, WaitOf::Own) {
             self.effects += 1;

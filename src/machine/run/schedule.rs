@@ -105,14 +105,14 @@ impl Machine {
             program: &self.device.program,
             prepared: &self.prepared,
             global: &mut self.device.global,
-            constants: &self.device.constants,
+            constant_memory: &self.device.constant_memory,
             runtime: &mut self.device.runtime,
             shared: &mut block.shared,
             number: block.number,
             block_slot: block_slot as u32,
             rank: (block_slot - cluster.start) as u32,
             shared_base: map::shared_base((block_slot - cluster.start) as u32),
-            constants_of_rank: &self.prepared.constants[block_slot - cluster.start],
+            immediates: &self.prepared.immediates[block_slot - cluster.start],
             before,
             after,
             cluster: &block.cluster,
@@ -130,7 +130,7 @@ impl Machine {
             clock_jump: self.clock_jump,
             place: Place { pc: Pc(0), tick: self.tick, block: block.index, warp: WarpId::new(warp as u32) },
             left: allowance,
-            threads: 0,
+            thread_instructions: 0,
             paused: false,
         };
         let held = run.warp.state_bytes();
@@ -141,7 +141,7 @@ impl Machine {
         assert!(used <= self.cursor.warp_left, "a warp runs longer than its turn");
         assert!(self.tick + u64::from(used) <= end, "a run goes past its budget");
         self.block_bytes = (self.block_bytes + taken).saturating_sub(held);
-        self.thread_instructions += run.threads;
+        self.thread_instructions += run.thread_instructions;
         self.tick += u64::from(used);
         self.cursor.warp_left -= used;
         self.cursor.block_left = self.cursor.block_left.saturating_sub(used);
@@ -155,7 +155,7 @@ impl Machine {
     /// Handles the pause reason after the instruction at `last`. True if the observer asks for a pause.
     fn take_up(&mut self, pause: Pause, last: Place, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let Cursor { block_slot, warp, .. } = self.cursor;
-        self.note_reconvergence(&pause, last.pc);
+        self.note_progress(&pause, last.pc);
         let Some(block) = self.blocks[block_slot].as_mut().map(Arc::make_mut) else { return Ok(false) };
         let (by, mut paused) = (BlockId { number: block.number, block_slot: block_slot as u32 }, false);
         match pause {
@@ -189,7 +189,7 @@ impl Machine {
     }
 
     /// The instruction at `pc` ended the turn of the current warp: exits and the results of a reduction are changes, arrivals are not.
-    fn note_reconvergence(&mut self, pause: &Pause, pc: Pc) {
+    fn note_progress(&mut self, pause: &Pause, pc: Pc) {
         let block_slot = self.cursor.block_slot;
         let op = self.device.program.code[pc.index()].op;
         let is_plain = |id: &u32| matches!(op, Op::Sync(SyncOp::Barrier { f: BarrierFn::Sync | BarrierFn::Arrive, .. })).then_some(*id);

@@ -14,8 +14,8 @@ use crate::program::{ControlOp, Op, Pc, Program, SyncOp};
 /// for others, does not count.
 #[derive(Clone, Debug, Default, Hash)]
 pub struct Coverage {
-    /// Lanes that execute an instruction, less those that execute the one before it; modulo 2^64.
-    steps: Vec<u64>,
+    /// The difference array of the counts: lanes that execute an instruction, less those that execute the one before it; modulo 2^64.
+    differences: Vec<u64>,
     /// Lanes that reached an instruction and for which its guard did not hold.
     predicated_off: Vec<u64>,
     /// Lanes that went from a `brx.idx` to one of its targets.
@@ -25,14 +25,14 @@ pub struct Coverage {
 impl Coverage {
     /// Nothing of a program of `instructions` instructions has run.
     pub(in crate::machine) fn new(instructions: usize) -> Self {
-        Self { steps: vec![0; instructions + 1], predicated_off: vec![0; instructions], indexed: BTreeMap::new() }
+        Self { differences: vec![0; instructions + 1], predicated_off: vec![0; instructions], indexed: BTreeMap::new() }
     }
 
     /// The sums.
     pub fn tally(&self) -> Tally<'_> {
         let mut lanes = 0_u64;
-        let sums = self.steps.iter().map(|step| {
-            lanes = lanes.wrapping_add(*step);
+        let sums = self.differences.iter().map(|difference| {
+            lanes = lanes.wrapping_add(*difference);
             lanes
         });
         Tally { coverage: self, lanes: sums.collect() }
@@ -41,13 +41,13 @@ impl Coverage {
     /// `lanes` have executed the instructions from `start` to before `end`.
     #[inline]
     pub(in crate::machine) fn add(&mut self, start: Pc, end: Pc, lanes: LaneMask) {
-        debug_assert!(start < end && end.index() < self.steps.len(), "a range outside the program");
+        debug_assert!(start < end && end.index() < self.differences.len(), "a range outside the program");
         let lanes = u64::from(lanes.count());
-        if let Some(step) = self.steps.get_mut(start.index()) {
-            *step = step.wrapping_add(lanes);
+        if let Some(difference) = self.differences.get_mut(start.index()) {
+            *difference = difference.wrapping_add(lanes);
         }
-        if let Some(step) = self.steps.get_mut(end.index()) {
-            *step = step.wrapping_sub(lanes);
+        if let Some(difference) = self.differences.get_mut(end.index()) {
+            *difference = difference.wrapping_sub(lanes);
         }
     }
 
@@ -63,7 +63,7 @@ impl Coverage {
 
     /// Bytes it takes.
     pub(in crate::machine) fn bytes(&self) -> u64 {
-        (size_of_val(&*self.steps) + size_of_val(&*self.predicated_off) + self.indexed.len() * size_of::<((Pc, Pc), u64)>()) as u64
+        (size_of_val(&*self.differences) + size_of_val(&*self.predicated_off) + self.indexed.len() * size_of::<((Pc, Pc), u64)>()) as u64
     }
 }
 

@@ -17,7 +17,7 @@ const UNINITIALISED: u8 = 0;
 pub struct Device {
     pub(in crate::machine) program: Arc<Program>,
     pub(in crate::machine) global: Region,
-    pub(in crate::machine) constants: Region,
+    pub(in crate::machine) constant_memory: Region,
     pub(in crate::machine) runtime: Runtime,
     /// Where the next buffer goes.
     next: u64,
@@ -40,7 +40,8 @@ impl Device {
     pub fn new(program: Arc<Program>) -> Self {
         let map = map::map(program.address_bits);
         let (runtime, next) = (Runtime::new(map.heap), map.buffers);
-        let mut device = Self { program, global: Region::default(), constants: Region::default(), runtime, next, undefined: Vec::new() };
+        let mut device =
+            Self { program, global: Region::default(), constant_memory: Region::default(), runtime, next, undefined: Vec::new() };
         let program = Arc::clone(&device.program);
         for variable in &program.variables {
             device.place(variable);
@@ -60,7 +61,7 @@ impl Device {
     fn place(&mut self, variable: &Variable) {
         let region = match variable.location.space {
             Space::Global => &mut self.global,
-            Space::Const => &mut self.constants,
+            Space::Const => &mut self.constant_memory,
             Space::Generic | Space::Shared | Space::SharedCluster | Space::Local | Space::Param | Space::ParamFunc => return,
         };
         let address = variable.location.address;
@@ -75,9 +76,9 @@ impl Device {
         }
     }
 
-    /// Bytes of pages of global memory and of constants that were written at any time.
+    /// Bytes of pages of global memory and of constant memory that were written at any time.
     pub fn touched_bytes(&self) -> u64 {
-        self.global.touched_bytes() + self.constants.touched_bytes()
+        self.global.touched_bytes() + self.constant_memory.touched_bytes()
     }
 
     /// Makes a buffer of `bytes` bytes, each `fill`, and returns its address. Unmapped space separates it from its neighbours.
@@ -135,7 +136,7 @@ impl Device {
         let not_mapped = NotMapped { address: location.address.wrapping_add(offset), bytes: bytes.len() as u64 };
         let region = match location.space {
             Space::Global => &mut self.global,
-            Space::Const => &mut self.constants,
+            Space::Const => &mut self.constant_memory,
             Space::Generic | Space::Shared | Space::SharedCluster | Space::Local | Space::Param | Space::ParamFunc => {
                 return Err(not_mapped);
             }
@@ -176,7 +177,7 @@ impl Device {
 impl Hash for Device {
     /// What kernels can change.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { global, runtime, program: _, constants: _, next: _, undefined: _ } = self;
+        let Self { global, runtime, program: _, constant_memory: _, next: _, undefined: _ } = self;
         (global, runtime).hash(state);
     }
 }

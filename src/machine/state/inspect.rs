@@ -160,7 +160,7 @@ impl Machine {
 
     /// Writes to constant memory; false unless all the bytes are inside one variable.
     pub fn write_constant(&mut self, address: u64, bytes: &[u8]) -> bool {
-        write_region(&mut self.device.constants, address, bytes)
+        write_region(&mut self.device.constant_memory, address, bytes)
     }
 
     /// Writes to the shared memory of a resident block; false unless all the bytes are inside it.
@@ -199,8 +199,8 @@ impl Device {
     }
 
     /// Constant memory: module variables.
-    pub fn constants(&self) -> &Region {
-        &self.constants
+    pub fn constant_memory(&self) -> &Region {
+        &self.constant_memory
     }
 }
 

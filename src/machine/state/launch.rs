@@ -1,6 +1,6 @@
 //! How a grid is launched, and what is worked out once for the whole launch.
 
-use crate::machine::in_flight::policy::CopyPolicy;
+use crate::machine::in_flight::policy::CompletionPolicyKind;
 use crate::machine::state::footprint::MemoryLimit;
 use crate::machine::state::place::Tick;
 use crate::program::{FuncId, Image};
@@ -22,8 +22,8 @@ pub enum DivergencePolicy {
     /// the same pc. A waiting lane does not block its warp.
     #[default]
     Independent,
-    /// The warp has a stack (sm_60 and earlier): one side of a branch runs to the reconvergence point, then the next side, and then all
-    /// lanes together. Reconvergence points are where ptxas notes them for those machines (`cfg::reconvergences`). The side that falls
+    /// The warp has a stack (before sm_70): one side of a branch runs to the reconvergence point, then the next side, and then all
+    /// lanes together. Reconvergence points are where ptxas pushes them for those machines (`cfg::pushed_targets`). The side that falls
     /// through runs first, except for sides that only end. A side that waits keeps the other sides waiting, so lanes that wait for other
     /// lanes of their warp hang. Lanes arrive at a barrier for themselves, not for all of their warp as on those machines: a barrier that
     /// only some lanes reach is reported as a deadlock.
@@ -83,7 +83,7 @@ pub struct LaunchConfig {
     /// Textures, samplers and surfaces, in order of handle.
     pub images: Vec<Image>,
     /// When asynchronous copies end.
-    pub copies: CopyPolicy,
+    pub copies: CompletionPolicyKind,
     /// Bytes of simulated state at most.
     pub memory_limit: MemoryLimit,
 }

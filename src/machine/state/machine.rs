@@ -90,8 +90,8 @@ impl Machine {
     }
 
     /// The reconvergence points of the lanes that the branch at `pc` parts, the outermost first. None where warps have no stack.
-    pub fn reconvergences_noted_at(&self, pc: crate::program::Pc) -> &[crate::program::Pc] {
-        self.prepared.reconvergences.get(pc.index()).map_or(&[], |places| places)
+    pub fn pushed_targets_at(&self, pc: crate::program::Pc) -> &[crate::program::Pc] {
+        self.prepared.pushed_targets.get(pc.index()).map_or(&[], |places| places)
     }
 
     /// How it was launched.

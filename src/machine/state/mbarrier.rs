@@ -14,8 +14,8 @@ use crate::machine::state::trap::TrapKind;
 /// Most arrivals of a phase, and most bytes outstanding either way (PTX ISA, "Contents of the mbarrier object").
 pub const COUNT_LIMIT: u32 = (1 << 20) - 1;
 
-/// Arrivals remembered of a phase.
-const ARRIVALS: usize = 64;
+/// Operations remembered of a phase.
+const OPERATIONS: usize = 64;
 
 /// Contributors named at most.
 const NAMED: usize = 4;
@@ -23,22 +23,24 @@ const NAMED: usize = 4;
 /// Phases remembered.
 const PHASES: usize = 16;
 
-/// An operation on a barrier object.
+/// What an operation does to a barrier object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Contribution {
     /// Arrived, with this count.
     Arrived(u32),
     /// Arrived, with this count, and does not arrive in later phases.
     Dropped(u32),
-    /// Expects this many more bytes.
-    Expected(u32),
-    /// Brought this many bytes.
-    Brought(u32),
+    /// Expects this many more bytes (`expect_tx`).
+    #[serde(rename = "Expected")]
+    ExpectTx(u32),
+    /// This many bytes have come (`complete_tx`).
+    #[serde(rename = "Brought")]
+    CompleteTx(u32),
 }
 
 /// An operation on a barrier object, with its thread, place and time. For a copy it is the thread that issued it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub struct MbarrierOperation {
     /// What.
     pub what: Contribution,
     /// The instruction.
@@ -51,18 +53,18 @@ pub struct Arrival {
     pub tick: Tick,
 }
 
-impl Arrival {
+impl MbarrierOperation {
     /// Adds `other` to it, if that is more of the same by the same instruction.
-    fn join(&mut self, other: Arrival) -> bool {
-        use Contribution::{Arrived, Brought, Dropped, Expected};
+    fn join(&mut self, other: MbarrierOperation) -> bool {
+        use Contribution::{Arrived, CompleteTx, Dropped, ExpectTx};
         if (self.place, self.copy, self.tick) != (other.place, other.copy, other.tick) {
             return false;
         }
         match (&mut self.what, other.what) {
             (Arrived(all), Arrived(more))
             | (Dropped(all), Dropped(more))
-            | (Expected(all), Expected(more))
-            | (Brought(all), Brought(more)) => {
+            | (ExpectTx(all), ExpectTx(more))
+            | (CompleteTx(all), CompleteTx(more)) => {
                 *all = all.saturating_add(more);
             }
             _ => return false,
@@ -80,9 +82,9 @@ pub struct Phase {
     /// When it ended.
     pub ended: Tick,
     /// What ended it.
-    pub last: Arrival,
+    pub last: MbarrierOperation,
     /// What happened in it, of the latest phase alone.
-    pub arrivals: Vec<Arrival>,
+    pub operations: Vec<MbarrierOperation>,
 }
 
 /// A barrier object.
@@ -92,15 +94,15 @@ pub struct Mbarrier {
     pub expected: u32,
     /// Arrivals that the present phase still wants.
     pub pending: u32,
-    /// Bytes that the present phase still wants; negative if more have come than were expected so far.
-    pub bytes: i32,
+    /// The tx-count: bytes that the present phase still wants; negative if more have come than were expected so far.
+    pub tx_count: i32,
     /// Phases that have ended.
     pub phase: u64,
     /// The place of its `mbarrier.init`.
     pub made: Place,
     /// What happened in the present phase, the latest of it.
-    pub arrivals: Vec<Arrival>,
-    /// How much of it is not in `arrivals` any more.
+    pub operations: Vec<MbarrierOperation>,
+    /// How much of it is not in `operations` any more.
     pub omitted: u64,
     /// The latest phases that have ended, oldest first.
     pub history: Vec<Phase>,
@@ -137,12 +139,13 @@ pub enum Refused {
 }
 
 impl Mbarrier {
-    /// Where the warps did so that arrived by `arrivals`, each once, a few at most.
-    pub fn contributors(arrivals: &[Arrival]) -> Vec<Place> {
+    /// Where the warps did so that arrived by `operations`, each once, a few at most.
+    pub fn contributors(operations: &[MbarrierOperation]) -> Vec<Place> {
         let mut places: Vec<Place> = Vec::new();
-        for arrival in arrivals.iter().filter(|arrival| matches!(arrival.what, Contribution::Arrived(_) | Contribution::Dropped(_))) {
-            if !places.iter().any(|place| (place.block, place.warp) == (arrival.place.block, arrival.place.warp)) {
-                places.push(arrival.place);
+        for operation in operations.iter().filter(|operation| matches!(operation.what, Contribution::Arrived(_) | Contribution::Dropped(_)))
+        {
+            if !places.iter().any(|place| (place.block, place.warp) == (operation.place.block, operation.place.warp)) {
+                places.push(operation.place);
             }
         }
         places.truncate(NAMED);
@@ -152,7 +155,7 @@ impl Mbarrier {
     /// An object for `count` arrivals a phase.
     pub fn new(count: u32, made: Place) -> Self {
         assert!((1..=COUNT_LIMIT).contains(&count), "an object for {count} arrivals");
-        Self { expected: count, pending: count, bytes: 0, phase: 0, made, arrivals: Vec::new(), omitted: 0, history: Vec::new() }
+        Self { expected: count, pending: count, tx_count: 0, phase: 0, made, operations: Vec::new(), omitted: 0, history: Vec::new() }
     }
 
     /// The phase's parity.
@@ -163,31 +166,31 @@ impl Mbarrier {
     /// The eight bytes of the object, which are also the state that an arrival returns: parity of the phase, pending bytes, pending
     /// and expected arrivals.
     pub fn word(&self) -> u64 {
-        let bytes = u64::from(self.bytes as u32 & ((1 << 21) - 1));
+        let bytes = u64::from(self.tx_count as u32 & ((1 << 21) - 1));
         (self.phase & 1) << 63 | bytes << 40 | u64::from(self.pending) << 20 | u64::from(self.expected)
     }
 
-    /// Takes a contribution; true if it ends the phase.
+    /// Applies an operation; true if it ends the phase.
     ///
     /// # Errors
     /// If it does not fit; nothing has changed then.
-    pub fn take(&mut self, arrival: Arrival) -> Result<bool, Refused> {
+    pub fn apply(&mut self, operation: MbarrierOperation) -> Result<bool, Refused> {
         self.check();
-        let (expected, pending, bytes) = self.after(arrival.what)?;
-        self.check_taken(arrival.what, (expected, pending, bytes));
-        (self.expected, self.pending, self.bytes) = (expected, pending, bytes);
-        self.remember(arrival);
-        let waits = matches!(arrival.what, Contribution::Expected(_));
-        if waits || pending > 0 || bytes != 0 {
-            let is_due = self.pending | self.bytes.unsigned_abs() == 0;
-            assert!(!is_due || matches!(arrival.what, Contribution::Expected(_)), "a phase that misses nothing does not end");
+        let (expected, pending, bytes) = self.after(operation.what)?;
+        self.check_applied(operation.what, (expected, pending, bytes));
+        (self.expected, self.pending, self.tx_count) = (expected, pending, bytes);
+        self.remember(operation);
+        let is_expect_tx = matches!(operation.what, Contribution::ExpectTx(_));
+        if is_expect_tx || pending > 0 || bytes != 0 {
+            let is_due = self.pending | self.tx_count.unsigned_abs() == 0;
+            assert!(!is_due || matches!(operation.what, Contribution::ExpectTx(_)), "a phase that misses nothing does not end");
             self.check();
             return Ok(false);
         }
         let phase = self.phase;
-        self.end_phase(arrival);
+        self.end_phase(operation);
         assert_eq!(self.phase, phase + 1, "phases follow each other");
-        assert!(self.pending == self.expected && self.bytes == 0, "a phase begins with other counts than the object was made for");
+        assert!(self.pending == self.expected && self.tx_count == 0, "a phase begins with other counts than the object was made for");
         self.check();
         Ok(true)
     }
@@ -195,21 +198,21 @@ impl Mbarrier {
     /// What holds at all times: the counts fit the object's bytes, which say the same.
     fn check(&self) {
         assert!(self.pending <= COUNT_LIMIT && self.expected <= COUNT_LIMIT, "more arrivals than an object can count");
-        assert!(self.bytes.unsigned_abs() <= COUNT_LIMIT, "more bytes than an object can count");
+        assert!(self.tx_count.unsigned_abs() <= COUNT_LIMIT, "more bytes than an object can count");
         assert_eq!(pending_of(self.word()), self.pending, "the object's bytes name other arrivals");
         assert_eq!(parity_of(self.word()), self.parity(), "the object's bytes name another phase");
-        assert!(self.arrivals.len() <= ARRIVALS && self.history.len() <= PHASES, "more is remembered than is kept");
+        assert!(self.operations.len() <= OPERATIONS && self.history.len() <= PHASES, "more is remembered than is kept");
     }
 
     /// Whether `after`, the expected and pending arrivals and the pending bytes, is what `what` makes of the object.
-    fn check_taken(&self, what: Contribution, (expected, pending, bytes): (u32, u32, i32)) {
+    fn check_applied(&self, what: Contribution, (expected, pending, bytes): (u32, u32, i32)) {
         let (arrived, brought) = match what {
             Contribution::Arrived(count) | Contribution::Dropped(count) => (count, 0),
-            Contribution::Expected(bytes) => (0, -i64::from(bytes)),
-            Contribution::Brought(bytes) => (0, i64::from(bytes)),
+            Contribution::ExpectTx(bytes) => (0, -i64::from(bytes)),
+            Contribution::CompleteTx(bytes) => (0, i64::from(bytes)),
         };
         assert_eq!(pending + arrived, self.pending, "arrivals are not counted");
-        assert_eq!(i64::from(bytes) + brought, i64::from(self.bytes), "bytes are not counted");
+        assert_eq!(i64::from(bytes) + brought, i64::from(self.tx_count), "bytes are not counted");
         let is_drop = matches!(what, Contribution::Dropped(_));
         assert!(expected == self.expected || is_drop && expected < self.expected, "the arrivals of later phases change");
     }
@@ -248,58 +251,58 @@ impl Mbarrier {
             self.pending.checked_sub(count).ok_or(Refused::TooManyArrivals { pending: self.pending })
         };
         match what {
-            Contribution::Arrived(count) => Ok((self.expected, arrive(count)?, self.bytes)),
-            Contribution::Dropped(count) => Ok((self.expected.saturating_sub(count), arrive(count)?, self.bytes)),
-            Contribution::Expected(bytes) => Ok((self.expected, self.pending, self.add_bytes(i64::from(bytes))?)),
-            Contribution::Brought(bytes) => Ok((self.expected, self.pending, self.add_bytes(-i64::from(bytes))?)),
+            Contribution::Arrived(count) => Ok((self.expected, arrive(count)?, self.tx_count)),
+            Contribution::Dropped(count) => Ok((self.expected.saturating_sub(count), arrive(count)?, self.tx_count)),
+            Contribution::ExpectTx(bytes) => Ok((self.expected, self.pending, self.add_bytes(i64::from(bytes))?)),
+            Contribution::CompleteTx(bytes) => Ok((self.expected, self.pending, self.add_bytes(-i64::from(bytes))?)),
         }
     }
 
     fn add_bytes(&self, more: i64) -> Result<i32, Refused> {
-        let bytes = i64::from(self.bytes) + more;
+        let bytes = i64::from(self.tx_count) + more;
         match i32::try_from(bytes) {
             Ok(fits) if fits.unsigned_abs() <= COUNT_LIMIT => Ok(fits),
             _ => Err(Refused::TooManyBytes { bytes }),
         }
     }
 
-    fn remember(&mut self, arrival: Arrival) {
-        assert!(self.arrivals.last().is_none_or(|last| last.tick <= arrival.tick), "what happens comes before what has happened");
-        assert!(!arrival.lanes.is_empty(), "no lane does something");
-        if self.arrivals.last_mut().is_some_and(|last| last.join(arrival)) {
+    fn remember(&mut self, operation: MbarrierOperation) {
+        assert!(self.operations.last().is_none_or(|last| last.tick <= operation.tick), "what happens comes before what has happened");
+        assert!(!operation.lanes.is_empty(), "no lane does something");
+        if self.operations.last_mut().is_some_and(|last| last.join(operation)) {
             return;
         }
-        if self.arrivals.len() == ARRIVALS {
-            self.arrivals.remove(0);
+        if self.operations.len() == OPERATIONS {
+            self.operations.remove(0);
             self.omitted += 1;
         }
-        self.arrivals.push(arrival);
+        self.operations.push(operation);
     }
 
-    fn end_phase(&mut self, last: Arrival) {
+    fn end_phase(&mut self, last: MbarrierOperation) {
         assert_eq!(self.pending, 0, "a phase ends that misses arrivals");
-        assert_eq!(self.bytes, 0, "a phase ends that misses bytes");
+        assert_eq!(self.tx_count, 0, "a phase ends that misses bytes");
         if self.history.len() == PHASES {
             self.history.remove(0);
         }
         if let Some(before) = self.history.last_mut() {
-            before.arrivals = Vec::new();
+            before.operations = Vec::new();
         }
         let before = self.history.last();
         assert!(before.is_none_or(|before| before.number + 1 == self.phase && before.ended <= last.tick), "phases follow each other");
-        let arrivals = std::mem::take(&mut self.arrivals);
-        self.history.push(Phase { number: self.phase, ended: last.tick, last, arrivals });
+        let operations = std::mem::take(&mut self.operations);
+        self.history.push(Phase { number: self.phase, ended: last.tick, last, operations });
         self.phase += 1;
         self.pending = self.expected;
         self.omitted = 0;
-        assert!(self.arrivals.is_empty(), "a phase begins with what happened in the one before");
+        assert!(self.operations.is_empty(), "a phase begins with what happened in the one before");
     }
 }
 
 impl Hash for Mbarrier {
     /// What bears on the run.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { expected: _, pending: _, bytes: _, phase, made: _, arrivals: _, omitted: _, history: _ } = self;
+        let Self { expected: _, pending: _, tx_count: _, phase, made: _, operations: _, omitted: _, history: _ } = self;
         (self.word(), phase).hash(state);
     }
 }
@@ -347,46 +350,46 @@ mod tests {
 
     const PLACE: Place = Place { pc: Pc(0), tick: Tick::START, block: [0; 3], warp: crate::base::WarpId::new(0) };
 
-    fn by(what: Contribution) -> Arrival {
-        Arrival { what, place: PLACE, lanes: LaneMask::of(0), copy: None, tick: Tick(7) }
+    fn by(what: Contribution) -> MbarrierOperation {
+        MbarrierOperation { what, place: PLACE, lanes: LaneMask::of(0), copy: None, tick: Tick(7) }
     }
 
     #[test]
     fn a_phase_ends_with_the_last_arrival_and_the_last_byte() {
         let mut barrier = Mbarrier::new(2, PLACE);
-        assert_eq!(barrier.take(by(Contribution::Expected(32))), Ok(false));
-        assert_eq!(barrier.take(by(Contribution::Arrived(2))), Ok(false));
-        assert_eq!(barrier.take(by(Contribution::Arrived(1))), Err(Refused::TooManyArrivals { pending: 0 }));
-        assert_eq!(barrier.take(by(Contribution::Brought(16))), Ok(false));
-        assert_eq!(barrier.take(by(Contribution::Brought(16))), Ok(true));
-        assert_eq!((barrier.phase, barrier.parity(), barrier.pending, barrier.bytes), (1, 1, 2, 0));
-        assert_eq!(barrier.history[0].last.what, Contribution::Brought(16));
+        assert_eq!(barrier.apply(by(Contribution::ExpectTx(32))), Ok(false));
+        assert_eq!(barrier.apply(by(Contribution::Arrived(2))), Ok(false));
+        assert_eq!(barrier.apply(by(Contribution::Arrived(1))), Err(Refused::TooManyArrivals { pending: 0 }));
+        assert_eq!(barrier.apply(by(Contribution::CompleteTx(16))), Ok(false));
+        assert_eq!(barrier.apply(by(Contribution::CompleteTx(16))), Ok(true));
+        assert_eq!((barrier.phase, barrier.parity(), barrier.pending, barrier.tx_count), (1, 1, 2, 0));
+        assert_eq!(barrier.history[0].last.what, Contribution::CompleteTx(16));
     }
 
     #[test]
     fn bytes_may_come_before_they_are_expected() {
         let mut barrier = Mbarrier::new(1, PLACE);
-        assert_eq!(barrier.take(by(Contribution::Brought(16))), Ok(false));
-        assert_eq!(barrier.bytes, -16);
+        assert_eq!(barrier.apply(by(Contribution::CompleteTx(16))), Ok(false));
+        assert_eq!(barrier.tx_count, -16);
         // Expecting them does not end a phase that still wants an arrival.
-        assert_eq!(barrier.take(by(Contribution::Expected(16))), Ok(false));
-        assert_eq!(barrier.take(by(Contribution::Arrived(1))), Ok(true));
+        assert_eq!(barrier.apply(by(Contribution::ExpectTx(16))), Ok(false));
+        assert_eq!(barrier.apply(by(Contribution::Arrived(1))), Ok(true));
     }
 
     #[test]
     fn a_thread_that_drops_out_is_not_waited_for_again() {
         let mut barrier = Mbarrier::new(2, PLACE);
-        assert_eq!(barrier.take(by(Contribution::Dropped(1))), Ok(false));
-        assert_eq!(barrier.take(by(Contribution::Arrived(1))), Ok(true));
+        assert_eq!(barrier.apply(by(Contribution::Dropped(1))), Ok(false));
+        assert_eq!(barrier.apply(by(Contribution::Arrived(1))), Ok(true));
         assert_eq!((barrier.expected, barrier.pending), (1, 1));
     }
 
     #[test]
     fn counts_have_limits() {
         let mut barrier = Mbarrier::new(COUNT_LIMIT, PLACE);
-        assert_eq!(barrier.take(by(Contribution::Arrived(0))), Err(Refused::Count));
-        assert_eq!(barrier.take(by(Contribution::Expected(COUNT_LIMIT))), Ok(false));
-        assert_eq!(barrier.take(by(Contribution::Expected(1))), Err(Refused::TooManyBytes { bytes: 1 << 20 }));
+        assert_eq!(barrier.apply(by(Contribution::Arrived(0))), Err(Refused::Count));
+        assert_eq!(barrier.apply(by(Contribution::ExpectTx(COUNT_LIMIT))), Ok(false));
+        assert_eq!(barrier.apply(by(Contribution::ExpectTx(1))), Err(Refused::TooManyBytes { bytes: 1 << 20 }));
         let word = barrier.word();
         assert_eq!((pending_of(word), parity_of(word)), (COUNT_LIMIT, 0));
     }

@@ -30,14 +30,14 @@ const BLOCK_THREADS: u64 = 1024;
 pub struct PreparedLaunch {
     /// How it was launched.
     pub config: LaunchConfig,
-    /// The program's constants, as the block of each rank of a cluster sees them.
-    pub constants: Vec<Constants>,
+    /// The values of the program's immediate operands, as the block of each rank of a cluster sees them.
+    pub immediates: Vec<Immediates>,
     /// What `Program::specials` mean in this launch.
     pub specials: Vec<Fixed>,
     /// How far along each pc is, for the choice among lane groups. Where the warps have stacks, 1 at reconvergence points and 0 elsewhere.
     pub rank: Vec<u32>,
     /// The reconvergence points of a branch, by its pc, the outermost first; only where the warps have stacks.
-    pub(in crate::machine) reconvergences: Vec<Box<[Pc]>>,
+    pub(in crate::machine) pushed_targets: Vec<Box<[Pc]>>,
     /// Bytes of a block's shared memory: reserved, static and dynamic.
     pub shared_bytes: u64,
     /// The first byte of it that the kernel may access: [`map::SHARED_RESERVED`], or 0 where the program names the reserved part.
@@ -77,20 +77,20 @@ impl PreparedLaunch {
             return Err(LaunchError::SharedMemory { bytes: shared_bytes, limit: map::SHARED_LIMIT });
         }
         let blocks = config.grid.iter().map(|extent| u64::from(*extent)).product();
-        let reconvergences = match config.divergence {
+        let pushed_targets = match config.divergence {
             DivergencePolicy::Independent => Vec::new(),
-            DivergencePolicy::Stack => cfg::reconvergences_of(program, config.kernel),
+            DivergencePolicy::Stack => cfg::pushed_targets_of(program, config.kernel),
         };
         let resident = resident_blocks(program, &config, shared_bytes, blocks);
         let shared_aggregate = special::aggregate_shared(program, kernel, config.dynamic_shared);
         Ok(Self {
-            constants: (0..config.blocks_of_cluster()).map(|rank| Constants::new(program, rank)).collect(),
+            immediates: (0..config.blocks_of_cluster()).map(|rank| Immediates::new(program, rank)).collect(),
             specials: program.specials.iter().map(|special| Fixed::new(*special, &config, shared_aggregate)).collect(),
             rank: match config.divergence {
                 DivergencePolicy::Independent => cfg::frontier_order_of(program, config.kernel),
-                DivergencePolicy::Stack => reconvergence_points(&reconvergences),
+                DivergencePolicy::Stack => reconvergence_points(&pushed_targets),
             },
-            reconvergences,
+            pushed_targets,
             shared_bytes,
             shared_aggregate,
             shared_start: if special::names_reserved_shared(program) { 0 } else { map::SHARED_RESERVED },
@@ -110,14 +110,14 @@ impl PreparedLaunch {
 }
 
 /// The constants of a program, spread over the lanes.
-pub struct Constants {
+pub struct Immediates {
     /// `Program::consts32`.
     pub narrow: Vec<PerLane<u32>>,
     /// `Program::consts64`.
     pub wide: Vec<PerLane<u64>>,
 }
 
-impl Constants {
+impl Immediates {
     /// As the block of rank `rank` of its cluster sees them; its shared addresses contain the rank.
     fn new(program: &Program, rank: u32) -> Self {
         let mut narrow: Vec<_> = program.consts32.iter().map(|value| [*value; LANES]).collect();
@@ -159,9 +159,9 @@ impl PreparedLaunch {
 }
 
 /// For every pc, 1 if it is the reconvergence point of a branch.
-fn reconvergence_points(reconvergences: &[Box<[Pc]>]) -> Vec<u32> {
-    let mut places = vec![0; reconvergences.len()];
-    reconvergences.iter().flatten().for_each(|pc| places[pc.index()] = 1);
+fn reconvergence_points(pushed_targets: &[Box<[Pc]>]) -> Vec<u32> {
+    let mut places = vec![0; pushed_targets.len()];
+    pushed_targets.iter().flatten().for_each(|pc| places[pc.index()] = 1);
     places
 }
 

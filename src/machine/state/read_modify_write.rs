@@ -6,7 +6,7 @@ use crate::num::{Bf16, F16, atomic};
 
 /// Combines every element of `memory` with the one of `values` at its place, as a copy does.
 pub fn all(f: AtomicFn, ty: ScalarType, memory: &mut [u8], values: &[u8]) {
-    let function = Function { f, ty, adder: Adder::Copy };
+    let function = RmwOperation { f, ty, adder: Adder::Copy };
     let bytes = ty.bytes() as usize;
     assert_eq!(memory.len(), values.len(), "elements without a value");
     for (element, value) in memory.chunks_exact_mut(bytes).zip(values.chunks_exact(bytes)) {
@@ -67,9 +67,9 @@ impl Adder {
     }
 }
 
-/// A function on one element of up to 64 bits and its operands, zero-extended.
+/// A read-modify-write operation on one element of up to 64 bits and its operands, zero-extended.
 #[derive(Clone, Copy)]
-pub struct Function {
+pub struct RmwOperation {
     /// What it computes.
     pub f: AtomicFn,
     /// Of what.
@@ -78,7 +78,7 @@ pub struct Function {
     pub adder: Adder,
 }
 
-impl Function {
+impl RmwOperation {
     /// The new value of an element that is `old`; `c` is for `.cas` alone.
     pub fn apply(self, old: u64, b: u64, c: u64) -> u64 {
         match self.f {

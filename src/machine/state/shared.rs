@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use triomphe::Arc;
 
-use crate::machine::state::mbarrier::{Arrival, Mbarrier, Refused};
+use crate::machine::state::mbarrier::{Mbarrier, MbarrierOperation, Refused};
 use crate::machine::state::memory::Pages;
 use crate::machine::state::place::Place;
 use crate::program::{FuncId, Program, short_name};
@@ -99,8 +99,8 @@ impl Shared {
     ///
     /// # Errors
     /// If it cannot; nothing has changed then.
-    pub fn contribute(&mut self, address: u32, arrival: Arrival) -> Result<bool, Refused> {
-        self.change(address, |barrier| barrier.take(arrival))
+    pub fn contribute(&mut self, address: u32, operation: MbarrierOperation) -> Result<bool, Refused> {
+        self.change(address, |barrier| barrier.apply(operation))
     }
 
     /// Changes the barrier object at `address`, and its bytes with it.

@@ -1,7 +1,7 @@
 //! The stack of a warp whose lanes are not scheduled independently ([`DivergencePolicy::Stack`](crate::machine::DivergencePolicy)).
 //!
 //! It has two kinds of entries. A reconvergence point is noted for the lanes that part: where a branch parts them, every point that is
-//! noted there (`cfg::reconvergences`) and is not on the stack yet; the instruction after a call, or after one that only some lanes wait
+//! noted there (`cfg::pushed_targets`) and is not on the stack yet; the instruction after a call, or after one that only some lanes wait
 //! at. The other kind is a side of a branch that runs later. One side runs at once: the one that falls through, then those that jump, the
 //! lowest lane first; a side that only ends runs before them all. When a side reaches a reconvergence point that is noted for it, it waits
 //! there, and leaves the entries above that point. Then the top is popped: a side continues; lanes that share a reconvergence point
@@ -58,9 +58,9 @@ impl SimtStack {
         self.entries.push(Entry { lanes, what: DeferredPath::Reconvergence { at, depth } });
     }
 
-    /// Notes those of `reconvergences` that are not noted for `lanes` yet.
-    fn note_missing(&mut self, lanes: LaneMask, reconvergences: &[Pc], depth: u32) {
-        for at in reconvergences {
+    /// Pushes those of `pushed_targets` that are not pushed for `lanes` yet.
+    fn push_missing(&mut self, lanes: LaneMask, pushed_targets: &[Pc], depth: u32) {
+        for at in pushed_targets {
             let what = DeferredPath::Reconvergence { at: *at, depth };
             if !self.entries.iter().any(|entry| entry.what == what && entry.lanes & lanes == lanes) {
                 self.note(lanes, *at, depth);
@@ -76,8 +76,8 @@ impl SimtStack {
 
 impl Warp {
     /// Pushes what the instruction at `from` has made of the group of `lanes`, where lanes that a branch there parts reconverge at
-    /// `reconvergences`, the outermost first.
-    pub fn push_sides(&mut self, program: &Program, from: Pc, lanes: LaneMask, reconvergences: &[Pc]) {
+    /// `pushed_targets`, the outermost first.
+    pub fn push_sides(&mut self, program: &Program, from: Pc, lanes: LaneMask, pushed_targets: &[Pc]) {
         let Some(stack) = &mut self.simt_stack else { return };
         let next = Pc(from.0 + 1);
         let mut parts: SmallVec<[&mut LaneGroup; 4]> = self.groups.iter_mut().filter(|group| group.mask.intersects(lanes)).collect();
@@ -88,7 +88,7 @@ impl Warp {
         match control {
             Some(ControlOp::Call { .. }) => stack.note(lanes, next, level - 1),
             _ if parts.len() < 2 => return,
-            Some(ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. }) => stack.note_missing(lanes, reconvergences, level),
+            Some(ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. }) => stack.push_missing(lanes, pushed_targets, level),
             // Lanes that return reconverge with the others where the call is noted.
             Some(ControlOp::Return { .. }) => {}
             Some(ControlOp::SystemCall { .. } | ControlOp::Exit | ControlOp::Trap | ControlOp::Breakpoint) | None => {
@@ -109,7 +109,7 @@ impl Warp {
     }
 
     /// The places that are noted for all lanes that have not exited, the innermost first. None if the warp has no stack.
-    pub fn reconvergences(&self) -> impl Iterator<Item = Pc> + '_ {
+    pub fn pushed_targets(&self) -> impl Iterator<Item = Pc> + '_ {
         let entries = self.simt_stack.iter().flat_map(|stack| stack.entries.iter().rev());
         entries.filter_map(|entry| match entry.what {
             DeferredPath::Reconvergence { at, .. } if entry.lanes & self.live == self.live => Some(at),

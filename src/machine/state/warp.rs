@@ -284,12 +284,12 @@ impl Warp {
         }
         let own_rank = rank[own.pc.index()];
         let others = self.groups.iter().enumerate().filter(|(other, _)| *other != index);
-        let reconvergences = others.map(|(_, other)| {
+        let pushed_targets = others.map(|(_, other)| {
             let reconvergence = reconvergence_rank(own, other, rank);
             let waits = other.yielded || other.state != GroupState::Ready;
             if waits && reconvergence <= own_rank { u32::MAX } else { reconvergence }
         });
-        reconvergences.min().unwrap_or(u32::MAX)
+        pushed_targets.min().unwrap_or(u32::MAX)
     }
 
     /// Splits `taken` off the group `index`, to continue at `target`.

@@ -1,6 +1,6 @@
 //! Atomics and reductions in memory (PTX ISA, "atom", "red").
 
-use super::effects::{Effect, Effects, Holds, Purpose};
+use super::effects::{Effect, Effects, OperandKinds, Purpose};
 use super::family::Family;
 use crate::isa::{AtomicFn, ScalarType};
 use crate::program::operands::{Use, Walk};
@@ -51,9 +51,9 @@ impl Family for AtomicOp {
         Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory]).with(Effect::Orders, self.access().orders())
     }
 
-    fn holds(&self) -> Option<(Holds, Holds)> {
+    fn operand_kinds(&self) -> Option<OperandKinds> {
         match self {
-            Self::Single { ty, .. } | Self::Vector { ty, .. } => Holds::both(*ty),
+            Self::Single { ty, .. } | Self::Vector { ty, .. } => OperandKinds::both(*ty),
         }
     }
 

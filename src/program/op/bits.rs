@@ -1,6 +1,6 @@
 //! Logic, shifts and bit fields (PTX ISA, "Logic and Shift Instructions").
 
-use super::effects::{Effects, Holds};
+use super::effects::{Effects, OperandKinds};
 use super::family::Family;
 use super::undefined::Undefined;
 use crate::base::lanes::LaneMask;
@@ -56,8 +56,8 @@ impl Family for BitsOp {
         Effects::NONE
     }
 
-    fn holds(&self) -> Option<(Holds, Holds)> {
-        Holds::INTEGERS
+    fn operand_kinds(&self) -> Option<OperandKinds> {
+        OperandKinds::INTEGERS
     }
 
     fn undefined_in(&self, undefined: &dyn Undefined, any: LaneMask) -> LaneMask {

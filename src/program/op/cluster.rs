@@ -1,6 +1,6 @@
 //! The blocks of a cluster (PTX ISA, "mapa", "getctarank", "barrier.cluster").
 
-use super::effects::{Awaited, Effect, Effects, Holds};
+use super::effects::{Awaited, Effect, Effects, OperandKinds};
 use super::family::Family;
 use crate::program::operands::Walk;
 use crate::program::{Bank, Dst, Program, Src};
@@ -43,9 +43,9 @@ impl Family for ClusterOp {
         }
     }
 
-    fn holds(&self) -> Option<(Holds, Holds)> {
+    fn operand_kinds(&self) -> Option<OperandKinds> {
         match self {
-            Self::MapShared { .. } | Self::Rank { .. } => Holds::INTEGERS,
+            Self::MapShared { .. } | Self::Rank { .. } => OperandKinds::INTEGERS,
             Self::Arrive { .. } | Self::Wait { .. } => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Comparisons (PTX ISA, "Comparison and Selection Instructions": `setp`, `set`).
 
-use super::effects::{Effects, Holds};
+use super::effects::{Effects, OperandKind, OperandKinds};
 use super::family::Family;
 use super::undefined::Undefined;
 use crate::base::lanes::LaneMask;
@@ -40,12 +40,14 @@ impl Family for CompareOp {
         Effects::NONE
     }
 
-    fn holds(&self) -> Option<(Holds, Holds)> {
+    fn operand_kinds(&self) -> Option<OperandKinds> {
         match self {
-            Self::SetpInt { .. } => Holds::INTEGERS,
-            Self::SetpFloat { ty, .. } => Holds::both(ty.scalar()),
+            Self::SetpInt { .. } => OperandKinds::INTEGERS,
+            Self::SetpFloat { ty, .. } => OperandKinds::both(ty.scalar()),
             Self::SetInt { .. } => None,
-            Self::SetFloat { from, to, .. } => Some((Holds::Number(from.scalar()), Holds::Number(*to))),
+            Self::SetFloat { from, to, .. } => {
+                Some(OperandKinds { sources: OperandKind::Number(from.scalar()), results: OperandKind::Number(*to) })
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Branches, calls and ends (PTX ISA, "Control Flow Instructions").
 
-use super::effects::{Effect, Effects, Holds, Purpose};
+use super::effects::{Effect, Effects, OperandKinds, Purpose};
 use super::family::Family;
 use crate::isa::SystemFn;
 use crate::program::operands::Walk;
@@ -48,9 +48,9 @@ impl Family for ControlOp {
         }
     }
 
-    fn holds(&self) -> Option<(Holds, Holds)> {
+    fn operand_kinds(&self) -> Option<OperandKinds> {
         match self {
-            Self::SystemCall { .. } => Holds::INTEGERS,
+            Self::SystemCall { .. } => OperandKinds::INTEGERS,
             Self::Branch { .. }
             | Self::BranchIndexed { .. }
             | Self::Call { .. }

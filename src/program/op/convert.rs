@@ -1,6 +1,6 @@
 //! Conversions of values (PTX ISA, "Data Movement and Conversion Instructions": `cvt`, `cvt.pack`).
 
-use super::effects::{Effects, Holds};
+use super::effects::{Effects, OperandKind, OperandKinds};
 use super::family::Family;
 use super::undefined::Undefined;
 use crate::base::lanes::LaneMask;
@@ -80,9 +80,11 @@ impl Family for ConvertOp {
         Effects::NONE
     }
 
-    fn holds(&self) -> Option<(Holds, Holds)> {
+    fn operand_kinds(&self) -> Option<OperandKinds> {
         match self {
-            Self::Single { mode, .. } | Self::Pair { mode, .. } => Some((Holds::Number(mode.from), Holds::Number(mode.to))),
+            Self::Single { mode, .. } | Self::Pair { mode, .. } => {
+                Some(OperandKinds { sources: OperandKind::Number(mode.from), results: OperandKind::Number(mode.to) })
+            }
             Self::Pack { .. } => None,
         }
     }

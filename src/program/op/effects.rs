@@ -96,19 +96,28 @@ pub enum Purpose {
 
 /// What an operation takes its sources, or its results, for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub enum OperandKind {
     /// A number of this type.
     Number(ScalarType),
     /// An integer, or bits that are no floating-point number.
     Integer,
 }
 
-impl Holds {
+/// What an operation takes its sources and its results for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperandKinds {
+    /// The sources.
+    pub sources: OperandKind,
+    /// The results.
+    pub results: OperandKind,
+}
+
+impl OperandKinds {
     /// Sources and results of one type.
-    pub(super) fn both(ty: ScalarType) -> Option<(Self, Self)> {
-        Some((Self::Number(ty), Self::Number(ty)))
+    pub(super) fn both(ty: ScalarType) -> Option<Self> {
+        Some(Self { sources: OperandKind::Number(ty), results: OperandKind::Number(ty) })
     }
 
     /// Sources and results that are integers.
-    pub(super) const INTEGERS: Option<(Self, Self)> = Some((Self::Integer, Self::Integer));
+    pub(super) const INTEGERS: Option<Self> = Some(Self { sources: OperandKind::Integer, results: OperandKind::Integer });
 }

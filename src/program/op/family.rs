@@ -1,7 +1,7 @@
 //! What every family of operations answers about itself. A new one is asked by everything that asks [`Op`](super::Op).
 
 use super::access::Access;
-use super::effects::{Awaited, Effects, Holds, Purpose};
+use super::effects::{Awaited, Effects, OperandKinds, Purpose};
 use super::undefined::Undefined;
 use crate::base::lanes::LaneMask;
 use crate::program::operands::Walk;
@@ -16,7 +16,7 @@ pub trait Family {
     fn effects(&self, program: &Program) -> Effects;
 
     /// What it takes its sources and its results for; none if it says nothing.
-    fn holds(&self) -> Option<(Holds, Holds)> {
+    fn operand_kinds(&self) -> Option<OperandKinds> {
         None
     }
 
@@ -31,7 +31,7 @@ pub trait Family {
     }
 
     /// Whether threads synchronize at it: barriers and warp collectives.
-    fn is_reconvergence(&self) -> bool {
+    fn synchronizes(&self) -> bool {
         false
     }
 

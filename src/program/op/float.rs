@@ -1,6 +1,6 @@
 //! Floating-point arithmetic (PTX ISA, "Floating-Point Instructions", "Half Precision Floating-Point Instructions").
 
-use super::effects::{Effects, Holds};
+use super::effects::{Effects, OperandKinds};
 use super::family::Family;
 use crate::isa::{Factored, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary, TestProperty};
 use crate::program::operands::Walk;
@@ -42,13 +42,13 @@ impl Family for FloatOp {
         Effects::NONE
     }
 
-    fn holds(&self) -> Option<(Holds, Holds)> {
+    fn operand_kinds(&self) -> Option<OperandKinds> {
         match self {
             Self::Unary { ty, .. }
             | Self::Binary { ty, .. }
             | Self::Ternary { ty, .. }
             | Self::KeepingProduct { ty, .. }
-            | Self::TestProperty { ty, .. } => Holds::both(ty.scalar()),
+            | Self::TestProperty { ty, .. } => OperandKinds::both(ty.scalar()),
         }
     }
 }

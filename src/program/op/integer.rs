@@ -1,6 +1,6 @@
 //! Integer arithmetic (PTX ISA, "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic Instructions").
 
-use super::effects::{Effect, Effects, Holds};
+use super::effects::{Effect, Effects, OperandKinds};
 use super::family::Family;
 use super::undefined::Undefined;
 use crate::base::lanes::LaneMask;
@@ -64,8 +64,8 @@ impl Family for IntegerOp {
         }
     }
 
-    fn holds(&self) -> Option<(Holds, Holds)> {
-        Holds::INTEGERS
+    fn operand_kinds(&self) -> Option<OperandKinds> {
+        OperandKinds::INTEGERS
     }
 
     fn undefined_in(&self, undefined: &dyn Undefined, any: LaneMask) -> LaneMask {

@@ -42,7 +42,7 @@ pub use cluster::ClusterOp;
 pub use compare::CompareOp;
 pub use control::ControlOp;
 pub use convert::{ConvertMode, ConvertOp};
-pub use effects::{Awaited, Effect, Effects, Holds, Purpose};
+pub use effects::{Awaited, Effect, Effects, OperandKind, OperandKinds, Purpose};
 pub use family::Family;
 pub use float::FloatOp;
 pub use integer::IntegerOp;
@@ -178,8 +178,8 @@ impl Op {
     }
 
     /// What an operation takes its sources and its results for; none if it says nothing.
-    pub fn holds(&self) -> Option<(Holds, Holds)> {
-        self.family().holds()
+    pub fn operand_kinds(&self) -> Option<OperandKinds> {
+        self.family().operand_kinds()
     }
 
     /// What it reads values for, other than its guard and its addresses.
@@ -193,8 +193,8 @@ impl Op {
     }
 
     /// Whether threads synchronize at it: barriers and warp collectives.
-    pub fn is_reconvergence(&self) -> bool {
-        self.family().is_reconvergence()
+    pub fn synchronizes(&self) -> bool {
+        self.family().synchronizes()
     }
 
     /// The lanes in which what it writes is undefined, if in `any` of them some operand is.

@@ -1,6 +1,6 @@
 //! Moves, packing, addresses and special registers (PTX ISA, "Data Movement and Conversion Instructions": `mov`, `cvta`, `isspacep`).
 
-use super::effects::{Effect, Effects, Holds};
+use super::effects::{Effect, Effects, OperandKinds};
 use super::family::Family;
 use super::undefined::Undefined;
 use crate::base::lanes::LaneMask;
@@ -89,9 +89,9 @@ impl Family for MoveOp {
         }
     }
 
-    fn holds(&self) -> Option<(Holds, Holds)> {
+    fn operand_kinds(&self) -> Option<OperandKinds> {
         match self {
-            Self::Vector { .. } => Holds::INTEGERS,
+            Self::Vector { .. } => OperandKinds::INTEGERS,
             Self::Move { .. }
             | Self::Move128 { .. }
             | Self::Pack { .. }

@@ -74,7 +74,7 @@ impl Family for SyncOp {
         }
     }
 
-    fn is_reconvergence(&self) -> bool {
+    fn synchronizes(&self) -> bool {
         match self {
             Self::Barrier { .. } | Self::WarpSync { mask: _ } => true,
             Self::Fence { .. } => false,

@@ -1,6 +1,6 @@
 //! Video instructions (PTX ISA, "Video Instructions"). All operands are 32-bit registers.
 
-use super::effects::{Effects, Holds};
+use super::effects::{Effects, OperandKinds};
 use super::family::Family;
 use crate::isa::{VideoMadMode, VideoMode, VideoSimdMode};
 use crate::program::operands::Walk;
@@ -30,7 +30,7 @@ impl Family for VideoOp {
         Effects::NONE
     }
 
-    fn holds(&self) -> Option<(Holds, Holds)> {
-        Holds::INTEGERS
+    fn operand_kinds(&self) -> Option<OperandKinds> {
+        OperandKinds::INTEGERS
     }
 }

@@ -65,7 +65,7 @@ impl Family for WarpOp {
         }
     }
 
-    fn is_reconvergence(&self) -> bool {
+    fn synchronizes(&self) -> bool {
         true
     }
 }

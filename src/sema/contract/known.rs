@@ -31,7 +31,7 @@ impl Function {
             SrcKind::Special(_) => return None,
             SrcKind::Reg(slot) => slot,
         };
-        let definitions = self.def_use.origins(RegisterOperand { bank, slot, width: 1 }, at);
+        let definitions = self.def_use.definitions_past_entry(RegisterOperand { bank, slot, width: 1 }, at);
         let mut values = definitions.iter().map(|definition| match *definition {
             Definition::Entry => None,
             Definition::At(pc) if definitions.len() > 1 => self.moved_constant(program, pc),
@@ -49,7 +49,7 @@ impl Function {
 
     fn loads_constant(&self, program: &Program, source: Src, bank: Bank, at: usize, depth: u32) -> bool {
         let SrcKind::Reg(slot) = source.kind() else { return false };
-        let definitions = self.def_use.origins(RegisterOperand { bank, slot, width: 1 }, at);
+        let definitions = self.def_use.definitions_past_entry(RegisterOperand { bank, slot, width: 1 }, at);
         let [Definition::At(pc)] = definitions[..] else { return false };
         match program.code[pc] {
             Inst { guard: Some(_), .. } => false,

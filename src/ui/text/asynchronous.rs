@@ -51,8 +51,8 @@ fn contribution(what: Contribution) -> String {
     match what {
         Contribution::Arrived(count) => format!("arrived {}", times(count)),
         Contribution::Dropped(count) => format!("arrived {} and dropped out", times(count)),
-        Contribution::Expected(bytes) => format!("expected {} bytes", grouped(u64::from(bytes))),
-        Contribution::Brought(bytes) => format!("brought {} bytes", grouped(u64::from(bytes))),
+        Contribution::ExpectTx(bytes) => format!("expected {} bytes", grouped(u64::from(bytes))),
+        Contribution::CompleteTx(bytes) => format!("brought {} bytes", grouped(u64::from(bytes))),
     }
 }
 

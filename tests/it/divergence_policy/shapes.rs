@@ -1,12 +1,12 @@
 //! Where lanes meet, compared with what the vendor's assembler noted for the same shapes of control flow
-//! (`fixtures/divergence/reconvergences.txt`), and which lanes run each block, compared with what its code does with the hardware's stack.
+//! (`fixtures/divergence/pushed_targets.txt`), and which lanes run each block, compared with what its code does with the hardware's stack.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use ptxdbg::base::Sources;
-use ptxdbg::cfg::{BlockId, ControlFlow, reconvergences};
+use ptxdbg::cfg::{BlockId, ControlFlow, pushed_targets};
 use ptxdbg::debug::DivergencePolicy;
 use ptxdbg::machine::{Device, Event, EventKind, EventMask, LaneMask, LaunchConfig, Machine, Observer, Step};
 use ptxdbg::program::{FuncId, Program};
@@ -110,7 +110,7 @@ fn noted(program: &Program, kernel: FuncId, shape: &Shape) -> BTreeMap<String, S
     let labels = labels(program, kernel, shape);
     let name = |pc: u32| labels.range(..=pc).next_back().map(|(_, label)| label.clone());
     let mut found = BTreeMap::new();
-    for (block, places) in reconvergences(program, kernel).into_iter().enumerate() {
+    for (block, places) in pushed_targets(program, kernel).into_iter().enumerate() {
         let block = BlockId::new(block);
         let code = flow.code(block);
         let branches = flow.successors(block).len() > 1 || program.code[code.end as usize - 1].guard.is_some();

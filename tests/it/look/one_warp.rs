@@ -1,6 +1,6 @@
 //! The smallest launch: one warp, and an address for its results.
 
-use ptxdbg::machine::{CopyPolicy, DivergencePolicy, Instrumentation, LaunchConfig, MemoryLimit, Schedule, Tick};
+use ptxdbg::machine::{CompletionPolicyKind, DivergencePolicy, Instrumentation, LaunchConfig, MemoryLimit, Schedule, Tick};
 use ptxdbg::program::FuncId;
 
 /// One block of one warp of a kernel whose only parameter is an address.
@@ -20,7 +20,7 @@ pub fn one_warp(kernel: FuncId, out: u64) -> LaunchConfig {
         start: Tick::START,
         instrumentation: Instrumentation::Nothing,
         images: Vec::new(),
-        copies: CopyPolicy::Lazy,
+        copies: CompletionPolicyKind::Lazy,
         memory_limit: MemoryLimit::default(),
         divergence: DivergencePolicy::Independent,
     }

@@ -89,7 +89,7 @@ impl Recorder {
             MbarrierChange::Made(_) => {
                 self.tracks.insert(address, Track::default());
             }
-            MbarrierChange::Contributed(Contribution::Expected(_)) => self.note(address, PipelineEvent::Begins(time)),
+            MbarrierChange::Contributed(Contribution::ExpectTx(_)) => self.note(address, PipelineEvent::Begins(time)),
             MbarrierChange::Ended(number) => self.note(address, PipelineEvent::Ends(number)),
             MbarrierChange::Asked { parity, ended: true } => self.note(address, PipelineEvent::Passed(time, parity)),
             MbarrierChange::Contributed(_) | MbarrierChange::Asked { ended: false, .. } | MbarrierChange::Invalidated => {}

@@ -7,7 +7,7 @@ use crate::isa::{ChannelType, ImageKind, ScalarType, SurfaceBounds};
 use crate::machine::event::AccessKind;
 use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, PerLane};
-use crate::machine::state::read_modify_write::{Adder, Function};
+use crate::machine::state::read_modify_write::{Adder, RmwOperation};
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{ImageAccess, ImageFn, Texels};
 
@@ -87,7 +87,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let mut word = [0; 8];
                 allocation.pages.read(offset, &mut word[..size]);
                 let ty = if formatted && texels.channel == ChannelType::S32 { ScalarType::S32 } else { ty };
-                let function = Function { f, ty, adder: Adder::GlobalMemory };
+                let function = RmwOperation { f, ty, adder: Adder::GlobalMemory };
                 let operand = operands.first().copied().unwrap_or(0);
                 let new = function.apply(u64::from_le_bytes(word), operand, operand);
                 allocation.pages.write(offset, &new.to_le_bytes()[..size]);

@@ -157,7 +157,7 @@ impl BoxCopy {
     /// next phase gets the rest.
     pub fn bytes_that_end_the_phase(&self, bytes: u32, block_slot: u32, address: u32, view: &mut MemoryView<'_>) -> Option<u32> {
         let barrier = view.shared(block_slot)?.mbarrier(address).ok()?;
-        let missing = u32::try_from(barrier.bytes).ok()?;
+        let missing = u32::try_from(barrier.tx_count).ok()?;
         let is_rows = u64::from(missing).is_multiple_of(self.shape.row_bytes().max(1));
         (barrier.pending == 0 && missing > 0 && missing < bytes && is_rows).then_some(missing)
     }

@@ -7,7 +7,7 @@ use crate::isa::{AtomicFn, ScalarType};
 use crate::machine::in_flight::copy::view::MemoryView;
 use crate::machine::state::in_flight::copy::{AsyncCopy, CopyCompletion, MemoryOwner, POISON};
 use crate::machine::state::lanes::LaneMask;
-use crate::machine::state::mbarrier::{Arrival, Contribution, Refused};
+use crate::machine::state::mbarrier::{Contribution, MbarrierOperation, Refused};
 use crate::machine::state::place::Tick;
 use crate::machine::state::read_modify_write;
 
@@ -71,19 +71,19 @@ impl AsyncCopy {
     /// Signals the barrier object that the copy has ended.
     fn signal(&self, lanes: LaneMask, tick: Tick, view: &mut MemoryView<'_>) -> Result<(), Refused> {
         let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { block_slot, .. }, address, bytes } = self.ends else { return Ok(()) };
-        let arrival = |what| Arrival { what, place: self.issued, lanes, copy: Some(self.id), tick };
+        let operation = |what| MbarrierOperation { what, place: self.issued, lanes, copy: Some(self.id), tick };
         let bytes = match &self.work {
-            CopyKind::CpAsyncArrive => return view.contribute(block_slot, address, arrival(Contribution::Arrived(lanes.count()))),
+            CopyKind::CpAsyncArrive => return view.contribute(block_slot, address, operation(Contribution::Arrived(lanes.count()))),
             CopyKind::Tensor(copy) => match copy.bytes_that_end_the_phase(bytes, block_slot, address, view) {
                 Some(first) => {
-                    view.contribute(block_slot, address, arrival(Contribution::Brought(first)))?;
+                    view.contribute(block_slot, address, operation(Contribution::CompleteTx(first)))?;
                     bytes - first
                 }
                 None => bytes,
             },
             CopyKind::CpAsync(_) | CopyKind::Bulk { .. } | CopyKind::StAsync { .. } => bytes,
         };
-        view.contribute(block_slot, address, arrival(Contribution::Brought(bytes)))
+        view.contribute(block_slot, address, operation(Contribution::CompleteTx(bytes)))
     }
 }
 

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use triomphe::Arc;
 
 use crate::machine::state::block::Block;
-use crate::machine::state::mbarrier::{Arrival, Refused};
+use crate::machine::state::mbarrier::{MbarrierOperation, Refused};
 use crate::machine::state::memory::{Pages, Region};
 use crate::machine::state::shared::Shared;
 
@@ -69,9 +69,9 @@ impl MemoryView<'_> {
     ///
     /// # Errors
     /// If it cannot.
-    pub fn contribute(&mut self, block_slot: u32, address: u32, arrival: Arrival) -> Result<(), Refused> {
+    pub fn contribute(&mut self, block_slot: u32, address: u32, operation: MbarrierOperation) -> Result<(), Refused> {
         let Some(shared) = self.shared(block_slot) else { return Err(Refused::Gone) };
-        if shared.contribute(address, arrival)? {
+        if shared.contribute(address, operation)? {
             self.ended.push((block_slot, address));
         }
         Ok(())

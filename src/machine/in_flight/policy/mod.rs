@@ -14,11 +14,12 @@ pub use questions::{AtIssue, CompletionPolicy, PolicyRow, WhenAwaited};
 
 /// All policies, in the order in which they are listed: each as a launch has it that draws from a seed. Those that draw from nothing
 /// leave the seed.
-pub const POLICIES: [fn(u64) -> CopyPolicy; 4] = [|_| CopyPolicy::Eager, |_| CopyPolicy::Lazy, CopyPolicy::Random, |_| CopyPolicy::ByHand];
+pub const POLICIES: [fn(u64) -> CompletionPolicyKind; 4] =
+    [|_| CompletionPolicyKind::Eager, |_| CompletionPolicyKind::Lazy, CompletionPolicyKind::Random, |_| CompletionPolicyKind::ByHand];
 
 /// The policy of a launch, as launches and saved sessions name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-pub enum CopyPolicy {
+pub enum CompletionPolicyKind {
     /// Operations end as they are issued.
     Eager,
     /// They end when a thread waits for them.
@@ -30,32 +31,32 @@ pub enum CopyPolicy {
     ByHand,
 }
 
-impl CopyPolicy {
+impl CompletionPolicyKind {
     /// The policy at the start of a launch.
     pub fn start(self) -> Box<dyn CompletionPolicy> {
         match self {
-            CopyPolicy::Eager => Box::new(eager::Eager),
-            CopyPolicy::Lazy => Box::new(lazy::Lazy),
-            CopyPolicy::Random(seed) => Box::new(random::RandomEnds::new(seed)),
-            CopyPolicy::ByHand => Box::new(by_hand::ByHand),
+            CompletionPolicyKind::Eager => Box::new(eager::Eager),
+            CompletionPolicyKind::Lazy => Box::new(lazy::Lazy),
+            CompletionPolicyKind::Random(seed) => Box::new(random::RandomEnds::new(seed)),
+            CompletionPolicyKind::ByHand => Box::new(by_hand::ByHand),
         }
     }
 
     /// How it is described.
     pub fn row(self) -> &'static PolicyRow {
         match self {
-            CopyPolicy::Eager => &eager::ROW,
-            CopyPolicy::Lazy => &lazy::ROW,
-            CopyPolicy::Random(_) => &random::ROW,
-            CopyPolicy::ByHand => &by_hand::ROW,
+            CompletionPolicyKind::Eager => &eager::ROW,
+            CompletionPolicyKind::Lazy => &lazy::ROW,
+            CompletionPolicyKind::Random(_) => &random::ROW,
+            CompletionPolicyKind::ByHand => &by_hand::ROW,
         }
     }
 
     /// Its seed, if it draws from one.
     pub fn seed(self) -> Option<u64> {
         match self {
-            CopyPolicy::Random(seed) => Some(seed),
-            CopyPolicy::Eager | CopyPolicy::Lazy | CopyPolicy::ByHand => None,
+            CompletionPolicyKind::Random(seed) => Some(seed),
+            CompletionPolicyKind::Eager | CompletionPolicyKind::Lazy | CompletionPolicyKind::ByHand => None,
         }
     }
 
@@ -77,17 +78,17 @@ mod tests {
             let waits = start.when_awaited() == WhenAwaited::WaitsForUser;
             assert_eq!(waits, row.when.is_none(), "{}: the clause is missing where the user ends operations", row.name);
         }
-        assert_eq!(CopyPolicy::default().row().note, None);
+        assert_eq!(CompletionPolicyKind::default().row().note, None);
     }
 
     #[test]
     fn the_state_of_a_policy_goes_into_its_copies() {
-        let mut policy = CopyPolicy::Random(3).start();
+        let mut policy = CompletionPolicyKind::Random(3).start();
         let mut copy = policy.clone();
         let ends: Vec<_> = (0..50).map(|_| policy.between_turns(&|| 5)).collect();
         assert_eq!(ends, (0..50).map(|_| copy.between_turns(&|| 5)).collect::<Vec<_>>());
         assert!(ends.contains(&None) && ends.iter().flatten().all(|place| *place < 5));
-        assert_eq!((policy.state(), CopyPolicy::Random(3).start().between_turns(&|| 0)), (copy.state(), None));
+        assert_eq!((policy.state(), CompletionPolicyKind::Random(3).start().between_turns(&|| 0)), (copy.state(), None));
     }
 
     #[test]

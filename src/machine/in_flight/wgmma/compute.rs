@@ -6,7 +6,7 @@ use crate::isa::{ScalarType, Sparsity};
 use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::lanes::{LANES, PerLane};
 use crate::machine::state::memory::Pages;
-use crate::machine::state::prepared::{Constants, PreparedLaunch};
+use crate::machine::state::prepared::{Immediates, PreparedLaunch};
 use crate::machine::state::registers::{FrameBase, Registers};
 use crate::machine::state::tables::matrix::{ElementTable, kept_rows};
 use crate::num::matrix::{Operands, multiply};
@@ -18,8 +18,8 @@ pub struct Sources<'a> {
     pub program: &'a Program,
     /// What was worked out for the launch.
     pub prepared: &'a PreparedLaunch,
-    /// The program's constants, as the block sees them.
-    pub constants: &'a Constants,
+    /// The program's immediates, as the block sees them.
+    pub immediates: &'a Immediates,
     /// The block's shared memory.
     pub shared: &'a Pages,
 }
@@ -52,7 +52,7 @@ pub fn results(wgmma: &Wgmma, held: &[&PerLane<u32>], registers: &Registers, sou
 fn value(source: Src, frame: FrameBase, registers: &Registers, sources: &Sources<'_>) -> PerLane<u32> {
     let value = match source.kind() {
         SrcKind::Reg(slot) => registers.b32.get(slot.in_frame(frame.b32).index()),
-        SrcKind::Const(index) => sources.constants.narrow.get(index as usize),
+        SrcKind::Const(index) => sources.immediates.narrow.get(index as usize),
         SrcKind::Special(_) => None,
     };
     value.copied().unwrap_or([0; LANES])

@@ -32,7 +32,7 @@ impl Machine {
         let sources = Sources {
             program: &self.device.program,
             prepared: &self.prepared,
-            constants: self.prepared.constants.get(rank)?,
+            immediates: self.prepared.immediates.get(rank)?,
             shared: &block.shared.pages,
         };
         let by = BlockId { number: block.number, block_slot: block_slot as u32 };

@@ -9,9 +9,9 @@
 //! committed it and their parts have ended (`exec::wgmma_groups`).
 //!
 //! An instruction puts a [`Wgmma`] in flight. When it *ends*, it reads its operands, A's registers included, and writes D. When that is,
-//! is the [`CopyPolicy`](crate::machine::CopyPolicy)'s choice: at once, at the latest when a warp of its warpgroup waits for its group,
-//! or between. Those of one warp end in the order in which they were issued. While it is in flight, the registers of D hold
-//! [`POISON`](crate::machine::POISON), and what they held is kept aside: a further `wgmma` adds to that
+//! is the [`CompletionPolicyKind`](crate::machine::CompletionPolicyKind)'s choice: at once, at the latest when a warp of its warpgroup
+//! waits for its group, or between. Those of one warp end in the order in which they were issued. While it is in flight, the registers of D
+//! hold [`POISON`](crate::machine::POISON), and what they held is kept aside: a further `wgmma` adds to that
 //! ([`WgmmaQueue`](crate::machine::WgmmaQueue)). After the wait of another warp they still hold poison, until their own warp has waited.
 //!
 //! Descriptors, `scale-d` and metadata are read when it is issued.

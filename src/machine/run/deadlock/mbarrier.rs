@@ -21,10 +21,10 @@ pub(super) fn reason(machine: &Machine, block: &Block, address: u32) -> Mbarrier
 
 /// Where the arrivals of the phase before came from, if arrivals are missing and none came yet.
 fn contributors_before(machine: &Machine, barrier: &Mbarrier) -> Vec<(Place, Activity)> {
-    if barrier.pending == 0 || !Mbarrier::contributors(&barrier.arrivals).is_empty() {
+    if barrier.pending == 0 || !Mbarrier::contributors(&barrier.operations).is_empty() {
         return Vec::new();
     }
-    let before = barrier.history.last().map_or(Vec::new(), |phase| Mbarrier::contributors(&phase.arrivals));
+    let before = barrier.history.last().map_or(Vec::new(), |phase| Mbarrier::contributors(&phase.operations));
     before.into_iter().map(|place| (place, activity(machine, &place))).collect()
 }
 

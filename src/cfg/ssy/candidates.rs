@@ -6,7 +6,7 @@ use super::super::blocks::BlockId;
 use super::shape::{Ending, Shape};
 use crate::flow::reach::closure;
 
-/// The place before which a reconvergence point is noted.
+/// The place before which a reconvergence point is pushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PushPoint {
     /// Before the branch that ends this block.

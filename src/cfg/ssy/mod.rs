@@ -1,7 +1,7 @@
-//! Where lanes of a warp with a stack reconverge: the places that an assembler for sm_6x and earlier notes for them.
+//! Where lanes of a warp with a stack reconverge: the places that an assembler for sm_6x and earlier pushes for them.
 //!
 //! The hardware does not look for post-dominators: lanes reconverge where an SSY or PBK that they executed before says. This is where ptxas
-//! puts them. A place is noted
+//! puts them. A place is pushed
 //!
 //! - for a block that several paths lead to, before the branch at which these paths part, or before the loop they leave;
 //! - for the exit of a loop, before the loop;
@@ -9,7 +9,7 @@
 //!   inside of the others, is a loop of its own.
 //!
 //! Outer regions are decided on before inner ones; in a region first what all paths lead to, then the exit after a latch, then the rest,
-//! the last first. A place is left out that cannot be noted together with those before it ([`nesting`]): only one of the places noted
+//! the last first. A place is left out that cannot be pushed together with those before it ([`nesting`]): only one of the places pushed
 //! at a point can be reached past others. A block whose only path is to an end is no reason to wait.
 
 mod candidates;
@@ -22,22 +22,22 @@ use candidates::candidates;
 use nesting::Nesting;
 use shape::{Ending, Shape};
 
-/// By block: the blocks that are noted when a branch at its end parts lanes, the outermost first.
-pub(super) fn noted(program: &Program, graph: &Graph) -> Vec<Vec<BlockId>> {
+/// By block: the blocks that are pushed when a branch at its end parts lanes, the outermost first.
+pub(super) fn pushed(program: &Program, graph: &Graph) -> Vec<Vec<BlockId>> {
     if graph.len() == 0 {
         return Vec::new();
     }
     let shape = Shape::new(program, graph);
     let mut nesting = Nesting::new(&shape);
     candidates(&shape).into_iter().for_each(|candidate| nesting.choose(candidate));
-    let mut noted = nesting.targets();
-    for (block, targets) in noted.iter_mut().enumerate() {
+    let mut pushed = nesting.targets();
+    for (block, targets) in pushed.iter_mut().enumerate() {
         let block = BlockId::new(block);
         if shape.endings[block.index()] != Ending::Plain {
             targets.extend(only_successor(program, graph, block).filter(|next| !targets.contains(next)));
         }
     }
-    noted
+    pushed
 }
 
 /// Where the branch that ends `block` leads if all its paths are the same: an assembler leaves it out.

@@ -1,7 +1,7 @@
-//! Which candidates can be noted on one stack together.
+//! Which candidates can be pushed on one stack together.
 //!
-//! An assembler has two instructions that bring a lane to a reconvergence point: SYNC to the innermost that was noted, BRK to the innermost
-//! of those that were noted for it. So of the places noted at one point, a single one can be reached past others.
+//! An assembler has two instructions that bring a lane to a reconvergence point: SYNC to the innermost that was pushed, BRK to the
+//! innermost of those that were pushed for it. So of the places pushed at one point, a single one can be reached past others.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,19 +15,19 @@ use super::shape::{Ending, Shape};
 /// not change what they compute, and time must not grow with the square of a file.
 const VISITS_MAX: usize = 1 << 20;
 
-/// The places noted at some point, as an index into [`Nesting::links`]; 0 for none.
+/// The places pushed at some point, as an index into [`Nesting::links`]; 0 for none.
 type StackId = usize;
 
-/// The place noted last in a chain.
+/// The place pushed last in a chain.
 #[derive(Clone, Copy, Debug)]
 struct StackEntry {
-    /// What is noted before it.
+    /// What is pushed before it.
     before: StackId,
     candidate: usize,
     depth: u32,
 }
 
-/// What is noted in one block.
+/// What is pushed in one block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct StackState {
     at_start: StackId,
@@ -35,14 +35,14 @@ struct StackState {
     at_end: StackId,
 }
 
-/// Blocks, and what is noted there otherwise.
+/// Blocks, and what is pushed there otherwise.
 type Changes = BTreeMap<BlockId, StackState>;
 
-/// What is noted where, for the candidates chosen so far.
+/// What is pushed where, for the candidates chosen so far.
 pub(super) struct Nesting<'a> {
     shape: &'a Shape,
     chosen: Vec<Candidate>,
-    /// What is noted at one place, the outermost first.
+    /// What is pushed at one place, the outermost first.
     pushes: BTreeMap<PushPoint, Vec<usize>>,
     links: Vec<StackEntry>,
     known: BTreeMap<(StackId, usize), StackId>,
@@ -57,7 +57,7 @@ pub(super) struct Nesting<'a> {
 }
 
 impl<'a> Nesting<'a> {
-    /// Nothing is noted.
+    /// Nothing is pushed.
     pub(super) fn new(shape: &'a Shape) -> Self {
         Self {
             shape,
@@ -73,19 +73,19 @@ impl<'a> Nesting<'a> {
         }
     }
 
-    /// By block: the blocks noted before the branch at its end that lanes can reach from there, the outermost first.
+    /// By block: the blocks pushed before the branch at its end that lanes can reach from there, the outermost first.
     pub(super) fn targets(&self) -> Vec<Vec<BlockId>> {
         let awaited = self.awaited();
         let target = |(block, candidate): (usize, usize)| awaited[block].contains(&candidate).then(|| self.chosen[candidate].target);
-        let targets = self.blocks.iter().enumerate().map(|(block, noted)| {
-            let mut targets: Vec<BlockId> = self.links_of(noted.at_end).filter_map(|(_, candidate)| target((block, candidate))).collect();
+        let targets = self.blocks.iter().enumerate().map(|(block, pushed)| {
+            let mut targets: Vec<BlockId> = self.links_of(pushed.at_end).filter_map(|(_, candidate)| target((block, candidate))).collect();
             targets.reverse();
             targets
         });
         targets.collect()
     }
 
-    /// By block: the candidates noted before the branch at its end that lanes can reach from there while they are noted.
+    /// By block: the candidates pushed before the branch at its end that lanes can reach from there while they are pushed.
     fn awaited(&self) -> Vec<Vec<usize>> {
         let shape = self.shape;
         let mut awaited: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
@@ -109,7 +109,7 @@ impl<'a> Nesting<'a> {
         awaited
     }
 
-    /// Chooses `candidate` too if it can be noted together with the others and an assembler has a reason to.
+    /// Chooses `candidate` too if it can be pushed together with the others and an assembler has a reason to.
     pub(super) fn choose(&mut self, candidate: Candidate) {
         if self.chosen.iter().any(|other| (other.target, other.push_point) == (candidate.target, candidate.push_point)) {
             return;
@@ -128,31 +128,31 @@ impl<'a> Nesting<'a> {
             holds
         });
         if !holds {
-            self.pushes.values_mut().for_each(|noted| noted.retain(|other| *other != index));
+            self.pushes.values_mut().for_each(|pushed| pushed.retain(|other| *other != index));
             self.chosen.pop();
             self.breaks.pop();
             self.passed.pop();
         }
     }
 
-    /// Adds the candidate to what is noted where it is opened; the place that is reached last is the outermost.
+    /// Adds the candidate to what is pushed where it is opened; the place that is reached last is the outermost.
     fn open(&mut self, index: usize) {
         let rank = |index: &usize| match self.chosen[*index].reason {
             Reason::BackEdge => u32::MAX,
             Reason::Join | Reason::LoopExit | Reason::LatchExit => self.shape.rank[self.chosen[*index].target.index()],
         };
-        let noted = self.pushes.entry(self.chosen[index].push_point).or_default();
-        noted.push(index);
-        noted.sort_by_key(|index| Reverse(rank(index)));
+        let pushed = self.pushes.entry(self.chosen[index].push_point).or_default();
+        pushed.push(index);
+        pushed.sort_by_key(|index| Reverse(rank(index)));
     }
 
-    /// What is noted, the innermost first: each with the chain that ends with it.
+    /// What is pushed, the innermost first: each with the chain that ends with it.
     fn links_of(&self, chain: StackId) -> impl Iterator<Item = (StackId, usize)> + '_ {
         let chains = std::iter::successors(Some(chain), |chain| Some(self.links[*chain].before));
         chains.take_while(|chain| *chain != 0).map(|chain| (chain, self.links[chain].candidate))
     }
 
-    /// What is noted otherwise since something has been added at `push_point`; none if it depends on the path there, or is too much.
+    /// What is pushed otherwise since something has been added at `push_point`; none if it depends on the path there, or is too much.
     fn changes_by(&mut self, push_point: PushPoint) -> Option<Changes> {
         let shape = self.shape;
         let first = match push_point {
@@ -189,27 +189,27 @@ impl<'a> Nesting<'a> {
         self.agree(&changes).then_some(changes)
     }
 
-    /// Whether all paths to the changed blocks come with the same places noted.
+    /// Whether all paths to the changed blocks come with the same places pushed.
     fn agree(&mut self, changes: &Changes) -> bool {
         let shape = self.shape;
-        changes.iter().all(|(block, noted)| {
-            if block.index() == 0 && self.enter(0, *block, |_| true) != Some(noted.at_start) {
+        changes.iter().all(|(block, pushed)| {
+            if block.index() == 0 && self.enter(0, *block, |_| true) != Some(pushed.at_start) {
                 return false;
             }
             let reached = |from: &&BlockId| shape.rank[from.index()] != u32::MAX;
             shape.graph.predecessors(*block).iter().filter(reached).all(|from| {
                 let before = changes.get(from).unwrap_or(&self.blocks[from.index()]).at_end;
-                self.over_edge(*from, *block, before) == Some(noted.at_start)
+                self.over_edge(*from, *block, before) == Some(pushed.at_start)
             })
         })
     }
 
-    /// What is noted in `block` if that is noted at its start.
+    /// What is pushed in `block` if that is pushed at its start.
     fn noted_from(&mut self, block: BlockId, at_start: StackId) -> Option<StackState> {
-        Some(StackState { at_start, at_end: self.note(at_start, PushPoint::At(block))? })
+        Some(StackState { at_start, at_end: self.push(at_start, PushPoint::At(block))? })
     }
 
-    /// What is noted at the start of `to` if lanes come from there with `chain`.
+    /// What is pushed at the start of `to` if lanes come from there with `chain`.
     fn over_edge(&mut self, from: BlockId, to: BlockId, chain: StackId) -> Option<StackId> {
         let left = self.arrival(chain, to).map_or(chain, |link| self.links[link].before);
         let shape = self.shape;
@@ -221,15 +221,15 @@ impl<'a> Nesting<'a> {
         self.links_of(chain).find(|(_, candidate)| self.chosen[*candidate].target == to).map(|(link, _)| link)
     }
 
-    /// Notes what is noted where the loops around `block` are entered for which `is_entered` holds.
+    /// Pushes what is pushed where the loops around `block` are entered for which `is_entered` holds.
     fn enter(&mut self, chain: StackId, block: BlockId, is_entered: impl Fn(usize) -> bool) -> Option<StackId> {
         let mut entered: Vec<usize> = self.shape.loops_of(block).filter(|around| is_entered(*around)).collect();
         entered.reverse();
-        entered.into_iter().try_fold(chain, |chain, around| self.note(chain, PushPoint::Before(around)))
+        entered.into_iter().try_fold(chain, |chain, around| self.push(chain, PushPoint::Before(around)))
     }
 
-    /// Notes what is noted there; none if it nests too deeply.
-    fn note(&mut self, chain: StackId, push_point: PushPoint) -> Option<StackId> {
+    /// Pushes what is pushed there; none if it nests too deeply.
+    fn push(&mut self, chain: StackId, push_point: PushPoint) -> Option<StackId> {
         let (links, known) = (&mut self.links, &mut self.known);
         self.pushes.get(&push_point).into_iter().flatten().try_fold(chain, |before, candidate| {
             let depth = links[before].depth + 1;
@@ -241,11 +241,11 @@ impl<'a> Nesting<'a> {
         })
     }
 
-    /// Exchanges what is noted in these blocks.
+    /// Exchanges what is pushed in these blocks.
     fn exchange(&mut self, changes: &mut Changes) {
-        for (block, noted) in changes {
+        for (block, pushed) in changes {
             self.count(*block, u32::wrapping_sub);
-            std::mem::swap(&mut self.blocks[block.index()], noted);
+            std::mem::swap(&mut self.blocks[block.index()], pushed);
             self.count(*block, u32::wrapping_add);
         }
     }
