@@ -50,7 +50,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE.ron")]
     pub launch: Vec<PathBuf>,
 
-    /// The kernel to run
+    /// The kernel to run, by its name in the module or, without namespaces and types, in the source; without it the first one
     #[arg(short, long, value_name = "NAME")]
     pub kernel: Option<String>,
 
@@ -371,10 +371,18 @@ fn bound(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::options::OPTIONS;
 
     #[test]
     fn the_description_is_sound() {
         command().debug_assert();
+    }
+
+    #[test]
+    fn every_option_is_known_to_apropos() {
+        let listed: Vec<&str> = OPTIONS.iter().map(|(option, _)| option.split(' ').next().unwrap_or(option)).collect();
+        let options: Vec<String> = command().get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?))).collect();
+        assert_eq!(listed, options);
     }
 
     #[test]

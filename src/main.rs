@@ -288,6 +288,9 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     let mut status = Status::Well;
     interrupt::listen_once();
     let mut out = Standard::output();
+    if opened.made_up.is_none() {
+        out.write_all(text::notes(&opened.notes, style).as_bytes())?;
+    }
     if let Some(made_up) = &opened.made_up {
         let launch = opened.plan.cases.first().and_then(|case| case.launches.first());
         let reasons = launch.map_or(&[][..], |launch| &launch.reasons);
@@ -344,7 +347,9 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
     }
     let color = matches!(style(args, std::io::stdout().is_terminal()), Style::Human { color: true });
     let beside = args.kernels.first().map(|kernel| kernel.with_extension("ron"));
+    let notes = text::notes(&opened.notes, Style::Human { color });
     let welcome = text::welcome(&opened, args.launch.first().or(beside.as_ref()).map(PathBuf::as_path));
+    let welcome = if prompt { welcome + &notes } else { notes };
     let mut session = Session::new(opened, 0, run_options(args)).map_err(|error| Failure::Message(error.to_string()))?;
     session.settings.theme = theme(args, color);
     let console = Console::new(session, args.yes);
@@ -371,9 +376,9 @@ fn converse(args: &Args, mut console: Console, config: FrontendConfig) -> Result
         tui::run(console, tui::ScreenConfig { screen: screen(args)?, welcome, scripts, color }).map_err(no_terminal)?;
         return Ok(Status::Well);
     }
+    Standard::output().write_all(welcome.as_bytes())?;
     if prompt {
         interrupt::listen();
-        Standard::output().write_all(welcome.as_bytes())?;
     }
     let ended = batch::run(&mut console, scripts, color)?;
     #[cfg(feature = "tui")]
@@ -469,6 +474,12 @@ fn run_options(args: &Args) -> RunOptions {
 fn accept(args: &Args) -> Result<(), Failure> {
     if args.kernels.is_empty() && args.launch.is_empty() && args.asm.is_empty() {
         return Err(Failure::Message("no file is given; try ptxdbg kernel.ptx, or ptxdbg --help".to_string()));
+    }
+    // A command of the prompt, or what other programs call their help.
+    if let Some(path) = args.kernels.first().filter(|path| path.as_os_str() == "help" && !path.exists()) {
+        let message =
+            format!("'{}' is not a file: ptxdbg --help explains the command line, and help at the prompt the commands", path.display());
+        return Err(Failure::Message(message));
     }
     match args.kernels.iter().find(|path| path.extension().is_some_and(|extension| extension == "ron")) {
         Some(path) => Err(Failure::Message(format!("{} is a launch file: say --launch {0}", path.display()))),

@@ -3,6 +3,7 @@
 use super::catalogue::{Catalogue, Group, Topic};
 use super::error::CommandError;
 use super::lookup::{self, Named};
+use super::options::OPTIONS;
 use super::spec::CommandSpec;
 use crate::debug::nearest;
 use crate::debug::settings::{SETTINGS, Setting};
@@ -79,7 +80,7 @@ fn setting(row: &Setting) -> String {
     format!("set {} {}\n\n{}", row.name, row.kind.describe(), wrapped(row.help))
 }
 
-/// Commands whose help names `word`.
+/// Commands, settings and options of the command line whose help names `word`.
 pub fn apropos(table: &Catalogue, word: &str) -> String {
     let word = word.to_lowercase();
     let names = |text: &str| text.to_lowercase().contains(&word);
@@ -87,7 +88,9 @@ pub fn apropos(table: &Catalogue, word: &str) -> String {
     let commands = rows(table.commands().filter(is_about));
     let settings = SETTINGS.iter().filter(|row| names(row.name) || names(row.help));
     let settings: String = settings.map(|row| format!("  set {}  {}\n", row.name, row.help)).collect();
-    match format!("{commands}{settings}") {
+    let options = OPTIONS.iter().filter(|(option, what)| names(option) || names(what));
+    let options: String = options.map(|(option, what)| format!("  ptxdbg {option}  {what}\n")).collect();
+    match format!("{commands}{settings}{options}") {
         none if none.is_empty() => format!("Nothing in the help names '{word}'.\n"),
         found => found,
     }

@@ -15,6 +15,7 @@ mod error;
 mod execute;
 mod handler;
 mod lookup;
+pub mod options;
 mod outcome;
 mod parse;
 mod piece;

@@ -5,13 +5,14 @@ use serde::Serialize;
 use crate::base::WarpId;
 use crate::check::FindingId;
 use crate::check::faults::{DEADLOCK, LAUNCH_BOUNDS, LIVELOCK, MEMORY_LIMIT};
+use crate::debug::causes::{self, Launched};
 use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::site::{Site, source_lines};
 use crate::debug::units::format_bytes;
 use crate::debug::view::grouped;
 use crate::debug::waits;
 use crate::isa::Space;
-use crate::launch::PlannedLaunch;
+use crate::launch::{PlannedBuffer, PlannedLaunch};
 use crate::machine::{Deadlock, Footprint, GroupState, LaneMask, Machine, MemoryLimit, Place, Trap, TrapKind, WaitReason, Waiter, held};
 use crate::program::{Function, Pc, Program, Variable, map};
 
@@ -59,17 +60,27 @@ pub struct Waiting {
 pub(in crate::debug) struct FaultContext<'a> {
     pub program: &'a Program,
     pub launch: &'a PlannedLaunch,
+    /// The buffers of the case.
+    pub buffers: &'a [PlannedBuffer],
     /// Which launch of the case.
     pub index: usize,
 }
 
 impl FaultContext<'_> {
-    pub fn trap(&self, trap: &Trap) -> Fault {
-        let fault = match self.unknown_shared(trap) {
+    /// The fault of `trap`, at which `machine` stands.
+    pub fn trap(&self, trap: &Trap, machine: &Machine) -> Fault {
+        let launched = Launched { program: self.program, launch: self.launch, buffers: self.buffers };
+        let too_short = causes::too_short(launched, trap, machine).filter(|_| self.launch.is_of_words);
+        let origin = match (&too_short, causes::null_member(launched, trap)) {
+            (Some(_), _) => String::new(),
+            (None, Some(member)) => member,
+            (None, None) => causes::origin(self.program, self.launch, trap.place.pc, true),
+        };
+        let fault = match self.unknown_shared(trap).or(too_short) {
             Some(message) => self.fault(LAUNCH_BOUNDS, message),
             None => self.fault(trap.kind.into(), trap.message.clone()),
         };
-        let fault = Fault { made_up: crate::debug::open::origin(self.program, self.launch, trap.place.pc, true), ..fault };
+        let fault = Fault { made_up: origin, ..fault };
         let source_lines = numbers(self.program, trap.place.pc);
         Fault { site: Some(self.site(trap.place, trap.lanes)), source_lines, ..fault }
     }
@@ -147,7 +158,7 @@ impl FaultContext<'_> {
 
     /// What is said of a fault that is about no address.
     fn made_up(&self) -> String {
-        crate::debug::open::may_be(self.launch)
+        causes::may_be(self.launch)
     }
 
     fn with_waiting(&self, fault: Fault, waiters: &[Waiter]) -> Fault {

@@ -40,6 +40,7 @@ pub mod value;
 pub mod verify;
 pub mod view;
 
+mod causes;
 mod fault;
 mod relaunch;
 mod site;

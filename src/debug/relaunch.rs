@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use super::findings::Known as KnownFindings;
 use super::focus::Focus;
-use super::open::{OpenedLaunch, formals_of, made_up_with, name_params, variables_of};
+use super::open::{OpenedLaunch, contradictions, formals_of, made_up_with, name_params, variables_of};
 use super::scene::Buffer;
 use super::session::{InterruptCheck, Session};
 use super::stop::Stop;
 use super::timeline::Timeline;
 use crate::base::Tick;
-use crate::base::{Diagnostic, SourceFile, SourceId, Sources};
-use crate::launch::change::{Changed, Names, Shape, change};
+use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
+use crate::launch::change::{Changed, Shape, change};
 use crate::launch::file::Launch;
-use crate::launch::variables::Given;
+use crate::launch::variables::{Given, Names};
 use crate::launch::{self, Content, Known, LaunchFile, Origin, Overrides, Plan};
 
 /// What a session without a launch file says: it is about a statement.
@@ -67,6 +67,10 @@ impl Session {
         let mut reasons = Vec::new();
         if let Some(known) = &mut opened.known {
             learn(known, &launch, &changed);
+            let wrong = contradictions(self.program(), kernel, known, |_| Span::new(whole, 0, 0));
+            if !wrong.is_empty() {
+                return Err(lines(&wrong));
+            }
             let made = made_up_with(self.program(), kernel, known);
             (opened.content, reasons) = (made.content, made.reasons);
             keep_expectations(&mut opened.content, &launch);

@@ -6,7 +6,7 @@ use super::element::Element;
 use super::file::Launch;
 use super::given::{self, Formal};
 use super::ron_advice::meant;
-use super::variables::{self, VariableFormal};
+use super::variables::{self, Names};
 use super::words::{Reader, extents, split};
 use crate::base::{Diagnostic, SourceId};
 
@@ -38,15 +38,6 @@ pub struct Changed {
     pub shapes: Vec<Shape>,
 }
 
-/// What words can name.
-#[derive(Clone, Copy, Debug)]
-pub struct Names<'a> {
-    /// The kernel's parameters.
-    pub params: &'a [Formal],
-    /// The module's variables.
-    pub variables: &'a [VariableFormal],
-}
-
 /// Changes `launch`, of a kernel and a module with these `names`, as `words` say, each the text of its source; data files are relative to
 /// `folder`.
 ///
@@ -55,14 +46,14 @@ pub struct Names<'a> {
 pub fn change(launch: &mut Launch, words: &[(SourceId, &str)], names: Names<'_>, folder: &Path) -> Result<Changed, Vec<Diagnostic>> {
     let (mut after, mut changed, mut errors) = (launch.clone(), Changed::default(), Vec::new());
     let (formals, mut params) = (names.params, Vec::new());
-    match variables::read(words, formals, names.variables, folder) {
+    match variables::read(words, names, folder) {
         Ok(given) => given.into_iter().for_each(|given| {
             changed.variables.push(given.name.clone());
             given.put(&mut after);
         }),
         Err(wrong) => errors.extend(wrong),
     }
-    for (source, word) in &variables::others(words, formals, names.variables) {
+    for (source, word) in &names.not_of_variables(words) {
         match SHAPES.iter().find(|(name, _)| *name == name_of(word) && !is_formal(word, formals)) {
             Some((_, shape)) => {
                 errors.extend(reshape(&mut after, *shape, Reader { word, source: *source }).err());
@@ -74,7 +65,7 @@ pub fn change(launch: &mut Launch, words: &[(SourceId, &str)], names: Names<'_>,
             },
         }
     }
-    match given::read(&params, formals, folder) {
+    match given::read(&params, names, folder) {
         Ok(given) => {
             for (index, (param, _)) in given {
                 if let Some(place) = after.params.get_mut(index) {

@@ -15,12 +15,40 @@ pub struct Expect {
 }
 
 /// The outcome of a comparison.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
     /// How many elements are wrong.
     pub wrong: u64,
     /// The first of them.
     pub first: Vec<Mismatch>,
+    /// How far they are from what they must be.
+    pub distance: Distance,
+}
+
+/// How far elements are from what they must be, and which tolerances would accept all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Distance {
+    /// The largest difference.
+    pub largest: f64,
+    /// The smallest absolute tolerance, with the relative one that there is.
+    pub absolute: f64,
+    /// The smallest relative tolerance, with the absolute one that there is.
+    pub relative: f64,
+}
+
+impl Distance {
+    /// Takes in an element; what is not finite makes everything infinite.
+    fn add(&mut self, tolerance: Tolerance, value: f64, expected: f64) {
+        let (absolute, relative) = tolerance.bounds();
+        let finite = |distance: f64| if distance.is_finite() { distance } else { f64::INFINITY };
+        let is_same = value == expected || value.is_nan() && expected.is_nan();
+        let distance = if is_same { 0.0 } else { finite((value - expected).abs()) };
+        let magnitude = expected.abs();
+        self.largest = self.largest.max(distance);
+        self.absolute = self.absolute.max(finite(distance - relative * magnitude));
+        let open = (distance - absolute).max(0.0);
+        self.relative = self.relative.max(if open == 0.0 { 0.0 } else { finite(open / magnitude) });
+    }
 }
 
 /// An element that is not what it must be.
@@ -70,6 +98,7 @@ impl Comparison {
             let (value, expected) = (element.read(actual), element.read(expected));
             if !tolerance.accepts(element, value, expected) {
                 self.wrong += 1;
+                self.distance.add(tolerance, element.to_f64(value), element.to_f64(expected));
                 if self.first.len() < kept {
                     self.first.push(Mismatch { index, value, expected });
                 }
@@ -79,6 +108,16 @@ impl Comparison {
 }
 
 impl Tolerance {
+    /// What it allows on its own, and as a part of the expected magnitude, where both add up.
+    fn bounds(self) -> (f64, f64) {
+        match self {
+            Tolerance::Bits | Tolerance::Ulp(_) | Tolerance::AbsOrRel(..) => (0.0, 0.0),
+            Tolerance::Abs(absolute) => (absolute, 0.0),
+            Tolerance::Rel(relative) => (0.0, relative),
+            Tolerance::AbsPlusRel(absolute, relative) => (absolute, relative),
+        }
+    }
+
     /// Whether the element `value` counts as `expected`; both are bits.
     pub fn accepts(self, element: Element, value: u64, expected: u64) -> bool {
         if value == expected || self == Tolerance::Bits {

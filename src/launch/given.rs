@@ -8,7 +8,7 @@
 //! p=bytes=0011aabb   p=@p.bin    a struct by value
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::data::DataFiles;
@@ -16,6 +16,7 @@ use super::element::{Element, Kind, Number};
 use super::file::{Buffer, Init, Param};
 use super::npy::Header;
 use super::npy_types::{element_of, saving};
+use super::variables::{Names, VariableFormal};
 use super::words::{Reader, split};
 use crate::base::{Diagnostic, SourceId, counted, read_bounded};
 use crate::isa::nearest;
@@ -78,14 +79,15 @@ impl Own {
 /// Parameters that words give, by index, each with the source of its word.
 pub type Given = BTreeMap<usize, (Param, SourceId)>;
 
-/// Reads `words`, each the text of its source; data files are relative to `folder`.
+/// Reads those of `words` that are for parameters, each the text of its source; data files are relative to `folder`.
 ///
 /// # Errors
 /// Everything in them that cannot be read or does not fit the kernel.
-pub fn read(words: &[(SourceId, &str)], formals: &[Formal], folder: &Path) -> Result<Given, Vec<Diagnostic>> {
+pub fn read(words: &[(SourceId, &str)], names: Names<'_>, folder: &Path) -> Result<Given, Vec<Diagnostic>> {
+    let formals = names.params;
     let (mut given, mut errors, mut order) = (Given::new(), Vec::new(), 0);
-    for (source, word) in words {
-        let reader = WordOf { reader: Reader { word, source: *source }, formals, folder };
+    for (source, word) in &names.not_of_variables(words) {
+        let reader = WordOf { reader: Reader { word, source: *source }, names, folder };
         let read = reader.target(&mut order).and_then(|(index, spec)| {
             assert!(index < formals.len(), "a word is for one of the parameters");
             let name = &formals[index].names[0];
@@ -99,12 +101,26 @@ pub fn read(words: &[(SourceId, &str)], formals: &[Formal], folder: &Path) -> Re
             Err(error) => errors.push(error),
         }
     }
+    said_once(&mut errors);
     if errors.is_empty() { Ok(given) } else { Err(errors) }
+}
+
+/// Leaves out of the help of each error what the help of one before it says.
+pub(super) fn said_once(errors: &mut [Diagnostic]) {
+    let mut said = BTreeSet::new();
+    for error in errors {
+        let Some(help) = error.help.take() else { continue };
+        let end = if help.starts_with("did you mean ") { help.find("? ").map_or(0, |end| end + 2) } else { 0 };
+        let (meant, rest) = help.split_at(end);
+        let is_new = said.insert(rest.to_string());
+        error.help = if is_new { Some(help) } else { Some(meant.trim_end().to_string()).filter(|meant| !meant.is_empty()) };
+    }
 }
 
 /// What `spec`, a part of the word `word`, says of `formal` alone.
 pub(super) fn one<'a>(word: &'a str, source: SourceId, spec: &'a str, formal: &'a Formal, folder: &'a Path) -> Result<Param, Diagnostic> {
-    WordOf { reader: Reader { word, source }, formals: std::slice::from_ref(formal), folder }.param(0, spec)
+    let names = Names { params: std::slice::from_ref(formal), variables: &[] };
+    WordOf { reader: Reader { word, source }, names, folder }.param(0, spec)
 }
 
 /// Random numbers of no seed are others for every parameter.
@@ -123,16 +139,21 @@ pub fn called(formals: &[Formal], name: &str) -> Option<usize> {
     by_first.or_else(|| formals.iter().position(|formal| formal.names.iter().any(|known| known == name)))
 }
 
-/// What is said of a name that no parameter has: one that is like it, and all parameters in order with their types.
-pub(super) fn unknown_help(name: &str, formals: &[Formal]) -> String {
+/// What is said of a name that no parameter and no variable has: one that is like it, and all parameters in order and variables with their
+/// types.
+pub(super) fn unknown_help(name: &str, names: Names<'_>) -> String {
     const LETTERS_MIN: usize = 3;
-    let known = || formals.iter().flat_map(|formal| formal.names.iter().map(String::as_str));
+    let formals = names.params;
+    let of_params = || formals.iter().flat_map(|formal| formal.names.iter().map(String::as_str));
+    let known = || of_params().chain(names.variables.iter().map(VariableFormal::short));
     let in_other_case = known().find(|known| known.eq_ignore_ascii_case(name));
     let like = || nearest(name, known()).filter(|_| name.len() >= LETTERS_MIN);
     let meant = in_other_case.or_else(like).map_or(String::new(), |meant| format!("did you mean '{meant}'? "));
     let listed: Vec<String> = formals.iter().map(|formal| format!("{} ({})", formal.short(), formal.own.describe())).collect();
+    let variables: Vec<String> = names.variables.iter().map(VariableFormal::describe).collect();
+    let variables = if variables.is_empty() { String::new() } else { format!("; variables: {}", variables.join(", ")) };
     let numbered = match formals.len() {
-        0 => return "the kernel has no parameters".to_string(),
+        0 => return format!("{meant}the kernel has no parameters{variables}"),
         1 => "param_0".to_string(),
         count => format!("param_0 to param_{}", count - 1),
     };
@@ -143,7 +164,7 @@ pub(super) fn unknown_help(name: &str, formals: &[Formal]) -> String {
             "; names need the source: give KERNEL.cu, or PTX that 'nvcc -ptx -lineinfo' makes of a KERNEL.cu that is there".to_string()
         }
     };
-    format!("{meant}parameters: {}{other}", listed.join(", "))
+    format!("{meant}parameters: {}{other}{variables}", listed.join(", "))
 }
 
 /// The name before the first equals sign or bracket of a word and what follows, if a parameter is called so.
@@ -157,7 +178,7 @@ fn named<'w>(word: &'w str, formals: &[Formal]) -> Option<(usize, &'w str)> {
 /// The reading of one word.
 struct WordOf<'a> {
     reader: Reader<'a>,
-    formals: &'a [Formal],
+    names: Names<'a>,
     folder: &'a Path,
 }
 
@@ -165,29 +186,29 @@ impl<'a> WordOf<'a> {
     /// Which parameter the word is for, and what it says of it. `order` counts the words without a name.
     fn target(&self, order: &mut usize) -> Result<(usize, &'a str), Diagnostic> {
         let word = self.reader.word;
-        if let Some(named) = named(word, self.formals) {
+        if let Some(named) = named(word, self.names.params) {
             return Ok(named);
         }
         let (left, _, value) = split(word);
         let is_name = left.starts_with(|letter: char| letter.is_ascii_alphabetic() || "_$%".contains(letter));
         if is_name && value.is_some() && left != "bytes" && Element::from_name(left).is_none() {
             let types = if split(word).1.is_some() { format!("; types: {}", Element::names()) } else { String::new() };
-            let help = format!("{}{types}", unknown_help(left, self.formals));
+            let help = format!("{}{types}", unknown_help(left, self.names));
             return Err(self.reader.error(left, format!("'{left}' is neither a parameter nor a type"), &help));
         }
         *order += 1;
-        match *order <= self.formals.len() {
+        match *order <= self.names.params.len() {
             true => Ok((*order - 1, word)),
             false => {
                 let help = "words without a name stand in the order of the parameters";
-                Err(self.reader.error(word, format!("the kernel has only {}", counted(self.formals.len() as u64, "parameter")), help))
+                Err(self.reader.error(word, format!("the kernel has only {}", counted(self.names.params.len() as u64, "parameter")), help))
             }
         }
     }
 
     /// The parameter that `spec` says.
     fn param(&self, index: usize, spec: &'a str) -> Result<Param, Diagnostic> {
-        let Formal { names, own } = &self.formals[index];
+        let Formal { names, own } = &self.names.params[index];
         let name = &names[0];
         if let Some(digits) = spec.strip_prefix("bytes=") {
             return Ok(Param::Bytes(digits.to_string()));
@@ -259,7 +280,7 @@ impl<'a> WordOf<'a> {
 
     /// The shortest name of the parameter that is called `name` first.
     fn short<'n>(&'n self, name: &'n str) -> &'n str {
-        self.formals.iter().find(|formal| formal.names[0] == name).map_or(name, Formal::short)
+        self.names.params.iter().find(|formal| formal.names[0] == name).map_or(name, Formal::short)
     }
 
     /// The buffer, with the type of its data file where the kernel's own does not say more.
@@ -439,8 +460,12 @@ mod tests {
         ]
     }
 
+    fn names(params: &[Formal]) -> Names<'_> {
+        Names { params, variables: &[] }
+    }
+
     fn one(word: &str) -> Result<(usize, Param), String> {
-        let given = read(&[(SourceId(0), word)], &formals(), Path::new("nowhere"));
+        let given = read(&[(SourceId(0), word)], names(&formals()), Path::new("nowhere"));
         let given = given.map_err(|errors| format!("{}..{}: {}", errors[0].span.start, errors[0].span.end, errors[0].message))?;
         Ok(given.into_iter().map(|(index, (param, _))| (index, param)).next().unwrap())
     }
@@ -491,12 +516,12 @@ mod tests {
     #[test]
     fn words_without_a_name_stand_in_order() {
         let words = [(SourceId(0), "[8]"), (SourceId(1), "h=7"), (SourceId(2), "3")];
-        let given = read(&words, &formals(), Path::new("")).unwrap();
+        let given = read(&words, names(&formals()), Path::new("")).unwrap();
         assert_eq!(given.keys().copied().collect::<Vec<_>>(), [0, 1, 3]);
         assert_eq!(given[&1], (Param::U32(Number::Integer(3)), SourceId(2)));
-        let twice = read(&[(SourceId(0), "[8]"), (SourceId(1), "x=[8]")], &formals(), Path::new("")).unwrap_err();
+        let twice = read(&[(SourceId(0), "[8]"), (SourceId(1), "x=[8]")], names(&formals()), Path::new("")).unwrap_err();
         assert_eq!(twice[0].message, "parameter 'x' is given twice");
         let many = [(SourceId(0), "[8]"), (SourceId(0), "1"), (SourceId(0), "bytes=00112233"), (SourceId(0), "1"), (SourceId(0), "1")];
-        assert_eq!(read(&many, &formals(), Path::new("")).unwrap_err()[0].message, "the kernel has only 4 parameters");
+        assert_eq!(read(&many, names(&formals()), Path::new("")).unwrap_err()[0].message, "the kernel has only 4 parameters");
     }
 }

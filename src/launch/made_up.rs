@@ -8,8 +8,11 @@
 
 mod arithmetic;
 mod constants;
+mod descriptors;
+mod dimensions;
 mod flow;
 mod hints;
+mod origins;
 mod shape;
 mod uses;
 mod values;
@@ -30,7 +33,8 @@ use shape::KernelFeatures;
 use uses::Uses;
 
 pub use constants::constants_of;
-pub use uses::Origins;
+pub use flow::Word;
+pub use origins::Origins;
 
 /// The number that sizes, strides and the ends of loops get, at least and at most.
 const SIZE: (u64, u64) = (16, 1024);
@@ -48,6 +52,9 @@ const SIZES_LARGER: [u64; 3] = [256, 512, 1024];
 const BOX_PARTS: [u32; 4] = [2, 4, 8, 16];
 /// Bytes of a tensor copy where no barrier object says.
 const BOX_BYTES: u32 = 8192;
+
+/// Why a number is an extent of the arrays that are given where another one fits as well.
+pub const ONE_OF_SEVERAL: &str = "one of the extents with which the arrays fit";
 
 /// A made-up launch.
 #[derive(Clone, Debug)]
@@ -430,9 +437,8 @@ impl<'a> Study<'a> {
         reasons.extend(guess.instead.as_ref().map(|why| Reason::new("not the first guess", why.clone()).based(Basis::Derived)));
         let triple = |[x, y, z]: [u32; 3]| (x, y, z);
         let cluster = (guess.cluster != self.kernel.limits.required_cluster.unwrap_or([1; 3])).then(|| triple(guess.cluster));
-        reasons.extend(self.constants().into_iter().map(|name| {
-            let why =
-                format!("the kernel reads this constant, which the module does not initialize: zero; -a {name}=@x.npy gives it a value");
+        reasons.extend(self.constants().into_iter().map(|(name, word)| {
+            let why = format!("the kernel reads this constant, which the module does not initialize: zero; -a {word} gives it a value");
             Reason::new(name, why)
         }));
         let mut launch = Launch {

@@ -58,6 +58,8 @@ pub struct PlannedLaunch {
     pub findings: Option<Findings>,
     /// What the source calls its parameters, by index, where that is known.
     pub names: BTreeMap<usize, String>,
+    /// Whether words of the command line, or the debugger, made it, and no launch file.
+    pub is_of_words: bool,
     /// Why its values are what they are, if it is made up; else nothing.
     pub reasons: Vec<Reason>,
 }

@@ -16,7 +16,7 @@ use super::file::{Content, Init, Launch};
 use super::locate::Place;
 use super::nvcc::Compiler;
 use super::plan::{Case, Plan, PlannedBuffer, PlannedLaunch};
-use super::read::LaunchFile;
+use super::read::{LaunchFile, Origin};
 use super::wanted::Closeness;
 use crate::base::Diagnostic;
 use crate::program::{FuncId, Function, Program};
@@ -173,6 +173,7 @@ impl Resolver<'_> {
             bounds: bounds::violation(function, &shape),
             findings: launch.findings.clone(),
             names: BTreeMap::new(),
+            is_of_words: matches!(self.file.origin, Origin::Words(_)),
             reasons: Vec::new(),
         })
     }
@@ -213,7 +214,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The kernel called `name`, or the sole one.
+/// The kernel called `name`, by its full name or by that of the source, or the sole one.
 ///
 /// # Errors
 /// What is wrong, and what would be right.
@@ -230,11 +231,24 @@ pub fn choose_kernel(program: &Program, name: Option<&str>) -> Result<FuncId, (S
             Some(id) if !program.functions[id.index()].is_kernel => Err((format!("'{name}' is a function, not a kernel"), list)),
             Some(id) if program.functions[id.index()].code.is_empty() => Err((format!("kernel '{name}' has no body"), list)),
             Some(id) => Ok(id),
-            None => Err((format!("there is no kernel '{name}'"), list)),
+            None => choose_by_plain_name(program, name, list),
         },
         (None, [sole]) => Ok(*sole),
         (None, []) => Err((list, "a kernel is declared with .entry".to_string())),
         (None, _) => Err(("several kernels and none chosen".to_string(), list)),
+    }
+}
+
+/// The one kernel that the source calls `name`; `list` says which kernels there are.
+fn choose_by_plain_name(program: &Program, name: &str, list: String) -> Result<FuncId, (String, String)> {
+    match program.kernels_called(name).as_slice() {
+        [] => Err((format!("there is no kernel '{name}'"), list)),
+        [sole] if program.functions[sole.index()].code.is_empty() => Err((format!("kernel '{name}' has no body"), list)),
+        [sole] => Ok(*sole),
+        several => {
+            let names: Vec<&str> = several.iter().map(|id| &*program.functions[id.index()].name).collect();
+            Err((format!("{} kernels are called '{name}'", several.len()), format!("say which one: {}", names.join(", "))))
+        }
     }
 }
 

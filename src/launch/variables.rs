@@ -8,7 +8,7 @@ use super::file::{Buffer, Init, Launch, Param};
 use super::given::{self, Formal, Own};
 use super::locate::Place;
 use super::words::{Reader, split};
-use crate::base::{Diagnostic, SourceId};
+use crate::base::{Diagnostic, SourceId, counted};
 use crate::isa::{ScalarType, Space};
 use crate::program::{Program, VarId, Variable, source_name};
 
@@ -52,6 +52,22 @@ pub fn formals(program: &Program, types: &BTreeMap<VarId, Element>) -> Vec<Varia
     of_module(program).map(formal).collect()
 }
 
+/// What words can name.
+#[derive(Clone, Copy, Debug)]
+pub struct Names<'a> {
+    /// The kernel's parameters.
+    pub params: &'a [Formal],
+    /// The module's variables.
+    pub variables: &'a [VariableFormal],
+}
+
+impl Names<'_> {
+    /// The words that are for no variable.
+    pub fn not_of_variables<'w>(&self, words: &[(SourceId, &'w str)]) -> Vec<(SourceId, &'w str)> {
+        words.iter().copied().filter(|(_, word)| named(word, *self).is_none()).collect()
+    }
+}
+
 /// What a word gives to a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
@@ -79,30 +95,20 @@ impl Given {
 }
 
 /// The variable that a word names before its equals sign or bracket; a parameter of that name goes before.
-fn named<'w, 'v>(word: &'w str, params: &[Formal], variables: &'v [VariableFormal]) -> Option<(&'v VariableFormal, &'w str)> {
+fn named<'w, 'v>(word: &'w str, names: Names<'v>) -> Option<(&'v VariableFormal, &'w str)> {
     let (name, rest) = word.split_at(word.find(['=', '['])?);
-    let found = variables.iter().find(|variable| variable.formal.names.iter().any(|known| known == name))?;
-    given::called(params, name).is_none().then(|| (found, rest.strip_prefix('=').unwrap_or(rest)))
-}
-
-/// The words that are for no variable.
-pub fn others<'w>(words: &[(SourceId, &'w str)], params: &[Formal], variables: &[VariableFormal]) -> Vec<(SourceId, &'w str)> {
-    words.iter().copied().filter(|(_, word)| named(word, params, variables).is_none()).collect()
+    let found = names.variables.iter().find(|variable| variable.formal.names.iter().any(|known| known == name))?;
+    given::called(names.params, name).is_none().then(|| (found, rest.strip_prefix('=').unwrap_or(rest)))
 }
 
 /// Reads those of `words` that are for variables, each the text of its source; data files are relative to `folder`.
 ///
 /// # Errors
 /// Everything in them that cannot be read or does not fit the variable.
-pub fn read(
-    words: &[(SourceId, &str)],
-    params: &[Formal],
-    variables: &[VariableFormal],
-    folder: &Path,
-) -> Result<Vec<Given>, Vec<Diagnostic>> {
+pub fn read(words: &[(SourceId, &str)], names: Names<'_>, folder: &Path) -> Result<Vec<Given>, Vec<Diagnostic>> {
     let (mut all, mut errors): (Vec<Given>, Vec<Diagnostic>) = (Vec::new(), Vec::new());
     for (source, word) in words {
-        let Some((variable, spec)) = named(word, params, variables) else { continue };
+        let Some((variable, spec)) = named(word, names) else { continue };
         let reader = Reader { word, source: *source };
         if all.iter().any(|given| given.name == variable.name) {
             let message = format!("variable '{}' is given twice", variable.formal.names[0]);
@@ -118,6 +124,21 @@ pub fn read(
 }
 
 impl VariableFormal {
+    /// The name that the source has for it.
+    pub(super) fn short(&self) -> &str {
+        &self.formal.names[0]
+    }
+
+    /// `scale (f32)`, `coef (f32[4])`
+    pub(super) fn describe(&self) -> String {
+        let ty = match self.element {
+            Some(element) if self.elements(element) == 1 => element.name().to_string(),
+            Some(element) => format!("{}[{}]", element.name(), self.elements(element)),
+            None => counted(self.bytes, "byte"),
+        };
+        format!("{} ({ty})", self.short())
+    }
+
     fn read<'w>(&self, reader: &Reader<'w>, spec: &'w str, folder: &Path) -> Result<(Element, Init), Diagnostic> {
         let name = &self.formal.names[0];
         let (ty, extents, _) = split(spec);

@@ -5,11 +5,12 @@ use std::path::Path;
 use super::data::DataFiles;
 use super::element::Element;
 use super::file::{Buffer, Content, Init, Param, Tolerance};
-use super::given::{Formal, Own, called, unknown_help};
+use super::given::{Formal, Own, called, said_once, unknown_help};
 use super::locate::Place;
 use super::npy_types::{element_of, unlike};
 use super::read::LaunchFile;
 use super::relocate::carry_init;
+use super::variables::Names;
 use super::words::Reader;
 use crate::base::{Diagnostic, SourceId};
 
@@ -66,6 +67,7 @@ pub fn expect(file: &mut LaunchFile, words: &[(SourceId, &str)], closeness: Clos
             Err(error) => errors.push(error),
         }
     }
+    said_once(&mut errors);
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
@@ -94,7 +96,7 @@ fn put(file: &mut LaunchFile, source: SourceId, word: &str, closeness: Closeness
     let Some(((launch, param), buffer)) = buffers(&mut file.content).find(|(_, buffer)| buffer.name == buffer_name) else {
         let help = match named.formals {
             [] => format!("buffers: {}", known.join(", ")),
-            formals => unknown_help(name, formals),
+            formals => unknown_help(name, Names { params: formals, variables: &[] }),
         };
         let message = match called(named.formals, name) {
             Some(_) => format!("'{name}' is not a buffer"),

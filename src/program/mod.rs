@@ -514,6 +514,15 @@ impl Program {
         (0..self.functions.len()).map(FuncId::new).filter(|id| self.functions[id.index()].is_kernel)
     }
 
+    /// The kernels that `name` means: the one called so in the module, or else those whose name without namespaces and types it is.
+    pub fn kernels_called(&self, name: &str) -> Vec<FuncId> {
+        let is_called = |id: &FuncId| &*self.functions[id.index()].name == name;
+        match self.kernels().find(is_called) {
+            Some(exact) => vec![exact],
+            None => self.kernels().filter(|id| plain_name(&self.functions[id.index()].name) == Some(name)).collect(),
+        }
+    }
+
     /// The function whose code holds `pc`.
     pub fn function_at(&self, pc: Pc) -> Option<FuncId> {
         self.functions.iter().position(|function| function.code.contains(&pc.0)).map(FuncId::new)

@@ -293,6 +293,16 @@ fn arrays_are_given_to_tensor_descriptors() {
         refused(&format!("a_desc={other}[64,64]=1"), &format!("elements of {other} for 'a_desc', a tensor map of f16"));
     }
     folder.assert(&format!("{given} c_desc=@wrong.npy --expect c_desc=@c.npy"), 2, &["--expect 2:1", "is given twice"]);
+    let contradiction = "--arg 2:1:1: error[arg]: 'a_desc_0' is 32, and the array of 'a_desc' makes it 128";
+    folder.assert("--batch host_tma.ptx -a a_desc=@a.npy -a a_desc_0=32", 2, &[contradiction, "leave a_desc_0 out"]);
+    folder.assert("--batch host_tma.ptx -a a_desc=@a.npy -a a_desc_0=128 -a b_desc=@b.npy --expect c_desc=@c.npy", 0, &["as expected"]);
+    folder.assert(
+        "--batch host_tma.ptx -a c_desc_9=64 --expect c_desc=@c.npy",
+        2,
+        &["'c_desc_9' is 64, and the array of 'c_desc' makes it 192"],
+    );
+    let (_, text) = folder.run(&["host_tma.ptx", "-a", "a_desc=@a.npy", "-e", "launch a_desc_1=64"]);
+    assert!(text.contains("'a_desc_1' is 64, and the array of 'a_desc' makes it 128 (leave a_desc_1 out"), "{text}");
     // What a launch file says of the map stays, but for the array.
     folder.assert(&format!("{given} c_desc=@c.npy --save-launch host_tma.ron"), 0, &["launch written to host_tma.ron"]);
     f16("longer.npy", M + 64, K, &|row, k| if row < M { a(row, k) } else { 9.0 });
@@ -411,7 +421,7 @@ fn constants_are_given_like_parameters() {
     folder.assert(&format!("{given} -a weights=1,2,3,4,5 -a scale=f32=0.5 --save-launch saved.ron"), 0, &["launch written"]);
     folder.assert("--verify -l saved.ron", 0, &["1 passed"]);
     folder.assert("--batch -l saved.ron -a scale=1", 1, &["param_1[2]"]);
-    let note = "scale: the kernel reads this constant, which the module does not initialize: zero; -a scale=@x.npy gives it a value";
+    let note = "scale: the kernel reads this constant, which the module does not initialize: zero; -a scale=1.5 gives it a value";
     let words = format!("{given} -a weights=@weights.npy --grid 1 --block 8");
     folder.assert(&words, 1, &[note]);
     let (_, said) = folder.run(&words.split_whitespace().collect::<Vec<_>>());
@@ -428,4 +438,113 @@ fn constants_are_given_like_parameters() {
         folder.assert(&format!("{given} -a {word}"), 2, &[message]);
     }
     folder.assert(&format!("{given} -a scale=1 -a scale=2"), 2, &["variable 'scale' is given twice"]);
+}
+
+#[test]
+fn an_array_shorter_than_the_numbers_say_is_the_launchs_doing() {
+    let folder = Folder::new("short");
+    folder.write("double.ptx", DOUBLE);
+    folder.write("copy.ptx", COPY);
+    folder.npy("x.npy", Element::S32, &COUNTING);
+    let said = "launch.bounds: in holds 8 elements, n = 16: the kernel goes on to element 8; give an array of 16 elements, or -a n=8; ";
+    folder.assert("--batch double.ptx -a in=@x.npy -a n=16 --block 16", 1, &[said]);
+    folder.assert("--batch double.ptx -a in=@x.npy -a out=[16] -a n=16 --block 16 --grid 1", 1, &[said]);
+    folder.assert("--batch double.ptx -a in=@x.npy -a n=8 --block 16", 0, &["double: grid"]);
+    // No number says that the array is longer: the kernel goes beyond it by itself.
+    folder.assert("--batch copy.ptx -a in=@x.npy --block 16", 1, &["memory.out_of_bounds: global load of 4 bytes"]);
+}
+
+/// Kernels of one name in two namespaces, and one of another name.
+const NAMESPACES: &str = ".version 7.8 .target sm_90 .address_size 64
+.visible .entry _Z3addPf(.param .u64 p) { ret; }
+.visible .entry _ZN1a3mulEPf(.param .u64 p) { ret; }
+.visible .entry _ZN1b3mulEPf(.param .u64 p) { ret; }";
+
+#[test]
+fn kernels_are_chosen_by_the_name_of_the_source() {
+    let folder = Folder::new("plain");
+    folder.write("k.ptx", NAMESPACES);
+    folder.assert("--batch k.ptx -k add", 0, &["kernel: \"_Z3addPf\"", "_Z3addPf: grid"]);
+    folder.assert("--batch k.ptx -k _ZN1b3mulEPf", 0, &["_ZN1b3mulEPf: grid"]);
+    folder.assert("--batch k.ptx -k mul", 2, &["2 kernels are called 'mul'; say which one: _ZN1a3mulEPf, _ZN1b3mulEPf"]);
+    folder.assert("--batch k.ptx -k sub", 2, &["there is no kernel 'sub'; the module has _Z3addPf, _ZN1a3mulEPf, _ZN1b3mulEPf"]);
+    let first = "kernel add: the first of the module; others: _ZN1a3mulEPf, _ZN1b3mulEPf (-k _ZN1a3mulEPf)\n";
+    folder.assert("--batch k.ptx", 0, &[first]);
+    folder.assert("--batch k.ptx -a u64=0 --grid 1 --block 1", 0, &[first]);
+    let (_, text) = folder.run(&["k.ptx", "-k", "add", "-e", "info launch"]);
+    assert!(!text.contains("the first of the module"), "{text}");
+    let (_, text) = folder.run(&["k.ptx", "-e", "info launch"]);
+    assert!(text.starts_with(first), "{text}");
+    let suite = "Suite(module: \"k.ptx\", launches: [
+        Launch(kernel: \"_Z3addPf\", grid: (1, 1, 1), block: (1, 1, 1), params: [U64(0)]),
+        Launch(kernel: \"_ZN1a3mulEPf\", grid: (1, 1, 1), block: (1, 1, 1), params: [U64(0)])])";
+    folder.write("suite.ron", suite);
+    folder.assert("--batch -l suite.ron -k add", 0, &["_Z3addPf: grid"]);
+    folder.assert("--batch -l suite.ron -k mul", 2, &["no launch here is of kernel 'mul'"]);
+}
+
+#[test]
+fn a_comparison_that_fails_says_by_how_much() {
+    let folder = Folder::new("distance");
+    folder.write("double.ptx", DOUBLE);
+    folder.npy("x.npy", Element::S32, &COUNTING);
+    folder.npy("y.npy", Element::S32, &[0.0, 2.0, 4.0, 9.0, 8.0, 10.0, 12.0, 15.0]);
+    let run = |more: &str| format!("--batch double.ptx -a in=@x.npy -a n=8 --expect out=@y.npy {more}");
+    // 6 in place of 9, and 14 in place of 15.
+    let said = "out: 2 of its 8 elements are wrong; the largest difference is 3, and --atol 3 or --rtol 0.334 accepts it";
+    folder.assert(&run(""), 1, &["out[3] = 6, expected 9", "out[7] = 14, expected 15", said]);
+    folder.assert(&run("--atol 3"), 0, &["double: as expected"]);
+    folder.assert(&run("--rtol 0.334"), 0, &["double: as expected"]);
+    folder.assert(&run("--rtol 0.333"), 1, &["out: 1 of its 8 elements is wrong; the largest difference is 3"]);
+    folder.assert(&run("--atol 1"), 1, &["the largest difference is 3, and --atol 3 or --rtol 0.223 accepts it"]);
+    folder.assert(&run("--atol 1 --rtol 0.223"), 0, &["double: as expected"]);
+    let (_, json) = folder.run(&run("--format json").split(' ').collect::<Vec<_>>());
+    assert!(
+        json.contains(r#"{"atol":3.0,"buffer":"out","elements":8,"kind":"mismatches","largest":3.0,"rtol":0.334,"wrong":2}"#),
+        "{json}"
+    );
+}
+
+#[test]
+fn what_is_said_of_words_is_said_once() {
+    let folder = Folder::new("once");
+    let variables = ".const .f32 scale; .const .align 4 .b8 table[16];\n.visible .entry";
+    folder.write(
+        "double.ptx",
+        DOUBLE.replacen(".visible .entry", variables, 1).replacen("mov.u32 %i", "ld.const.f32 %v, [scale]; mov.u32 %i", 1),
+    );
+    let (code, text) = folder.run(&["--batch", "double.ptx", "-a", "foo=1", "-a", "bar=2", "-a", "scal=3"]);
+    let list = "parameters: in (u32 buffer), out (u32 buffer), n (u32); also param_0 to param_2; variables: scale (f32), table (16 bytes)";
+    assert_eq!((code, text.matches(list).count()), (2, 1), "{text}");
+    assert!(text.contains("help: did you mean 'scale'?\n"), "{text}");
+    folder.assert("--batch double.ptx", 0, &["zero; -a scale=1.5 gives it a value"]);
+    folder.assert("--batch double.ptx -a scale=2", 0, &["double: grid"]);
+    folder.assert("help", 2, &["'help' is not a file: ptxdbg --help explains the command line, and help at the prompt the commands"]);
+}
+
+#[test]
+fn dynamic_shared_memory_that_is_made_up_is_named() {
+    let folder = Folder::new("dynamic");
+    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/programs/fft_shared.ptx");
+    std::fs::copy(module, folder.0.join("fft.ptx")).unwrap();
+    let words = "--batch fft.ptx -k fft_shared -a f32[2,512] -a f32[2,512] -a f32[512] -a f32=1 --grid 1 --block 256";
+    let said = "dynamic shared memory = 4096: as much as the kernel reaches\nfft_shared: grid (1,1,1)";
+    folder.assert(words, 0, &[said]);
+    let (_, text) = folder.run(&format!("{words} --dynamic-shared 4096").split(' ').collect::<Vec<_>>());
+    assert!(!text.contains("dynamic shared memory"), "{text}");
+}
+
+#[test]
+fn a_null_pointer_in_a_structure_is_named_by_its_bytes() {
+    let folder = Folder::new("member");
+    let text = ".version 7.8 .target sm_90 .address_size 64
+.visible .entry k(.param .align 8 .b8 args[24]) {
+    .reg .b64 %a; .reg .b32 %v;
+    ld.param.u64 %a, [args+8]; cvta.to.global.u64 %a, %a; ld.param.u32 %v, [args+16]; st.global.u32 [%a+4], %v; ret;
+}";
+    folder.write("k.ptx", text);
+    let said = "the pointer is bytes 8 to 15 of the 24 of args, and this made-up launch gives 0";
+    folder.assert("--batch k.ptx", 1, &["memory.null: global store of 4 bytes at 0x4: a null pointer", said]);
+    let words = format!("--batch k.ptx --grid 1 --block 1 -a bytes={}", "00".repeat(24));
+    folder.assert(&words, 1, &["the pointer is bytes 8 to 15 of the 24 of args, and they are 0"]);
 }

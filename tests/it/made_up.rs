@@ -13,7 +13,7 @@ use ptxdbg::debug::open::{OpenError, open};
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, run_case, verify_case};
 use ptxdbg::launch::given::Own;
 use ptxdbg::launch::wanted::Closeness;
-use ptxdbg::launch::{Element, Kind, Known, LaunchFile, Study};
+use ptxdbg::launch::{Element, Kind, Known, LaunchFile, ParamValue, Study};
 use ptxdbg::sema;
 
 fn fixtures() -> PathBuf {
@@ -448,4 +448,48 @@ fn formats_are_known_by_what_is_done_with_the_elements() {
         let reason = reasons.iter().find(|reason| reason.param == Some(parameter)).unwrap();
         assert_eq!(reason.why, wanted, "{}", reason.what);
     }
+}
+
+/// Cooperative groups compute with the index of a block in y and z, and number through: a second row of blocks says nothing.
+#[test]
+fn indices_of_cooperative_groups_make_no_second_dimension() {
+    let module = fixtures().join("made_up/indices.ptx");
+    for (kernel, end) in [
+        ("grid_rank", "2x1x1    32x1x1        0  ran to its end"),
+        ("group_index", "2x1x1    32x1x1        0  ran to its end"),
+        ("block_rank", "2x1x1    32x1x1        0  ran to its end"),
+        ("rows", "2x2x1    32x1x1        0  ran to its end"),
+        // Each thread has an element of an array of 22.
+        ("reversed", "1x1x1    22x1x1        0  ran to its end"),
+    ] {
+        let opened = opened(&module, Some(kernel)).unwrap();
+        let full = opened.program.functions[opened.plan.cases[0].launches[0].kernel.index()].name.to_string();
+        let row = row(&module, &full);
+        assert!(row.ends_with(end), "{row}");
+    }
+}
+
+/// Of a descriptor that is passed as its parts, the rows lie side by side.
+#[test]
+fn strides_of_descriptors_go_with_their_extents() {
+    let module = fixtures().join("corpus/triton_tma_matmul_13_sm80.ptx");
+    let params = vec!["param_2=128".to_string()];
+    let overrides = Overrides { params, ..Overrides::default() };
+    let opened = open(&Request { modules: vec![module], launch: LaunchChoice::MadeUp, overrides }).unwrap();
+    let numbers: Vec<u64> = [3, 4, 13, 14].into_iter().map(|index| number(&opened, index)).collect();
+    let [size, ..] = [number(&opened, 11)];
+    assert_eq!(numbers, [128, 1, size, 1]);
+    let reasons = &opened.plan.cases[0].launches[0].reasons;
+    let why = reasons.iter().find(|reason| reason.what == "tma_matmul_param_4 = 1").map(|reason| reason.why.as_str());
+    assert_eq!(why, Some("a stride of the tensor descriptor that begins with tma_matmul_param_0"));
+}
+
+/// The number that parameter `index` holds.
+fn number(opened: &Opened, index: usize) -> u64 {
+    let bytes = match &opened.plan.cases[0].launches[0].params[index].value {
+        ParamValue::Bytes(bytes) => Some(bytes),
+        ParamValue::Address { .. } | ParamValue::TensorMap { .. } => None,
+    };
+    let bytes = bytes.unwrap();
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }

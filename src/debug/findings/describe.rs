@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{FindingText, LinkText, MemoryText, SideText};
 use crate::check::{Finding, MemoryRange, Side, SideAction};
+use crate::debug::causes::OriginTexts;
 use crate::debug::expression::little_endian;
 use crate::debug::focus::Focus;
 use crate::debug::memory;
@@ -12,7 +13,6 @@ use crate::debug::names::access::access_type;
 use crate::debug::names::inferred::InferredTypes;
 use crate::debug::names::place;
 use crate::debug::names::scope::data_type;
-use crate::debug::open::OriginTexts;
 use crate::debug::run::{Job, RunError, RunOptions, Runner};
 use crate::debug::scene::{Buffer, Scene};
 use crate::debug::site::{Site, source_lines};

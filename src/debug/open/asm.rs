@@ -51,7 +51,12 @@ pub fn open_asm(words: &[String], values: &[String]) -> Result<OpenedAsm, OpenEr
     let plan = plan.map_err(|errors| OpenError::Launch(sources.clone(), errors))?;
     let begins = program.spans.iter().position(|span| span.start >= wrapped.start());
     let first = begins.filter(|index| *index > 0).map(|index| program.place(Pc::new(index)));
-    Ok(OpenedAsm { opened: Opened { program, plan, made_up: None, empty_beside: None, launch: None }, first, sources, warnings })
+    Ok(OpenedAsm {
+        opened: Opened { program, plan, made_up: None, empty_beside: None, notes: Vec::new(), launch: None },
+        first,
+        sources,
+        warnings,
+    })
 }
 
 /// Judges the statement that `words` hold as compiler and assembler would.

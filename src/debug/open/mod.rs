@@ -16,16 +16,18 @@ use crate::launch::file::{Launch, Param};
 use crate::launch::foreign::foreign;
 use crate::launch::given::{self, Formal, Given, Own};
 use crate::launch::nvcc::{self, Compiler};
-use crate::launch::variables::{self, VariableFormal};
+use crate::launch::variables::{self, Names, VariableFormal};
 use crate::launch::{
-    self, Content, Element, Kind, Known, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Place, Plan, Study, relocate, ron_text,
-    wanted,
+    self, Basis, Content, Element, Kind, Known, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Place, Plan, Reason, Study,
+    relocate, ron_text, wanted,
 };
-use crate::program::{FuncId, Program};
+use crate::program::{FuncId, Program, plain_name};
 use crate::sema;
 
-pub(super) use self::made_up::{OriginTexts, may_be, origin};
-
+/// How a reason begins that is about the kernel.
+const KERNEL: &str = "kernel";
+/// How reasons begin that are about what is left where grid, block and parameters are given.
+const LEFT: [&str; 3] = [KERNEL, "cluster", "dynamic shared memory"];
 /// Bytes by which a file that holds no PTX is known.
 const HEAD_BYTES: u64 = 20;
 
@@ -62,6 +64,8 @@ pub struct Opened {
     pub made_up: Option<String>,
     /// The launch file beside the module that holds nothing, so that a launch was made up.
     pub empty_beside: Option<PathBuf>,
+    /// What was chosen without being said, of a launch that is otherwise given: a line each.
+    pub notes: Vec<String>,
     /// What the launches were made from; nothing of a statement.
     pub launch: Option<OpenedLaunch>,
 }
@@ -209,7 +213,7 @@ fn words_are_of_another_kernel(path: &Path, overrides: &Overrides) -> bool {
     let Some(chosen) = overrides.kernel.as_deref().filter(|_| !overrides.params.is_empty()) else { return false };
     let is_of_another = |file: LaunchFile| {
         let mut kernels = file.launches().into_iter().map(|(_, launch)| launch.kernel.as_deref());
-        kernels.all(|kernel| kernel.is_some_and(|kernel| kernel != chosen))
+        kernels.all(|kernel| kernel.is_some_and(|kernel| kernel != chosen && plain_name(kernel) != Some(chosen)))
     };
     LaunchFile::read(path).is_ok_and(is_of_another)
 }
@@ -240,8 +244,20 @@ fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
 /// # Errors
 /// It does not fit the program.
 pub fn open_launch_file(module: PathBuf, program: Arc<Program>, mut file: LaunchFile, overrides: &Overrides) -> Result<Opened, OpenError> {
+    let overrides = &with_full_name(overrides, &program);
     change(&mut file, overrides, &program, &module).map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
     finish(file, program, module, overrides)
+}
+
+/// The same with the full name of the kernel, as launch files name it, where one is meant by the name that the source has for it.
+fn with_full_name(overrides: &Overrides, program: &Program) -> Overrides {
+    let full = |name: String| match program.kernels_called(&name).as_slice() {
+        [sole] => program.functions[sole.index()].name.to_string(),
+        // A kernel that does not exist, or one of several, is an error of the launch.
+        _ => name,
+    };
+    let kernel = overrides.kernel.clone().map(full);
+    Overrides { kernel, ..overrides.clone() }
 }
 
 /// Puts into the launch file what the words of the command line say of parameters, and of what buffers must hold at the end.
@@ -260,8 +276,9 @@ fn change(file: &mut LaunchFile, overrides: &Overrides, program: &Arc<Program>, 
     // A kernel that does not exist is an error of the launch, found when that is resolved.
     if let (Some((number, formals)), false) = (&found, named.is_empty()) {
         let (words, variables) = (texts(&named, &overrides.params), variables_of(program));
-        let given = given::read(&variables::others(&words, formals, &variables), formals, Path::new(""))?;
-        let given_variables = variables::read(&words, formals, &variables, Path::new(""))?;
+        let names = Names { params: formals, variables: &variables };
+        let given = given::read(&words, names, Path::new(""))?;
+        let given_variables = variables::read(&words, names, Path::new(""))?;
         give(file, *number, given);
         give_variables(file, *number, given_variables);
     } else if let (None, Some(word)) = (sole, named.first()) {
@@ -374,17 +391,28 @@ pub fn open_words(module: PathBuf, program: Arc<Program>, words: &[String], over
     let named = add_words(&mut sources, "--arg", words);
     let variables = if words.is_empty() { Vec::new() } else { variables_of(&program) };
     let texts = texts(&named, words);
-    let given = given::read(&variables::others(&texts, &formals, &variables), &formals, Path::new(""));
+    let names = Names { params: &formals, variables: &variables };
+    let given = given::read(&texts, names, Path::new(""));
     let given = given.map_err(|errors| OpenError::Launch(sources.clone(), errors))?;
-    let given_variables = variables::read(&texts, &formals, &variables, Path::new(""));
+    let given_variables = variables::read(&texts, names, Path::new(""));
     known.variables = given_variables.map_err(|errors| OpenError::Launch(sources.clone(), errors))?;
+    let sources_of: BTreeMap<usize, SourceId> = given.iter().map(|(index, (_, source))| (*index, *source)).collect();
     let mut origins: Vec<_> = given.iter().map(|(index, (_, source))| (Place::default().param(*index), *source)).collect();
     origins.extend(known.variables.iter().map(|given| (given.place(&Place::default()), given.source)));
     known.params.extend(given.into_iter().map(|(index, (param, _))| (index, param)));
     for (index, buffer) in overrides.expect.iter().filter_map(|word| wanted::output(word, &formals, Path::new(""))) {
         known.params.entry(index).or_insert(Param::Buffer(buffer));
     }
-    let made = made_up_with(&program, kernel, &mut known);
+    let wrong = contradictions(&program, kernel, &known, |index| {
+        let source = sources_of.get(&index).copied().unwrap_or(whole);
+        Span::new(source, 0, sources.file(source).text().len() as u32)
+    });
+    if !wrong.is_empty() {
+        return Err(OpenError::Launch(sources, wrong));
+    }
+    let mut made = made_up_with(&program, kernel, &mut known);
+    let taken = first_of_several(&program, kernel, overrides.kernel.as_deref());
+    made.reasons.splice(0..0, taken);
     let is_whole = known.params.len() == program.functions[kernel.index()].params.len() && known.grid.is_some() && known.block.is_some();
     let is_whole = is_whole && Study::new(&program, kernel, "", &known).constants().is_empty();
     let (origin, expected) = (Origin::Words(whole), Vec::new());
@@ -393,15 +421,45 @@ pub fn open_words(module: PathBuf, program: Arc<Program>, words: &[String], over
     expected.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
     let mut opened = finish(file, program, module, &Overrides { folders: overrides.folders.clone(), ..Overrides::default() })?;
     if is_whole {
-        return Ok(opened);
+        // Grid, block and parameters are given; what is left is said in a line.
+        made.reasons.retain(|reason| reason.basis != Basis::Given && LEFT.iter().any(|what| reason.what.starts_with(what)));
     }
+    opened.notes = made.reasons.iter().filter(|reason| is_whole || reason.what.starts_with(KERNEL)).map(said).collect();
     for launch in opened.plan.cases.iter_mut().flat_map(|case| &mut case.launches) {
         launch.reasons.clone_from(&made.reasons);
+    }
+    if is_whole {
+        return Ok(opened);
     }
     let text = |launch: &OpenedLaunch| launch.in_folder(launch.module.parent().unwrap_or(Path::new(""))).to_text();
     opened.made_up = opened.launch.as_ref().map(text);
     opened.launch.iter_mut().for_each(|launch| launch.known = Some(known.clone()));
     Ok(opened)
+}
+
+/// `dynamic shared memory = 4096: as much as the kernel reaches`
+fn said(reason: &Reason) -> String {
+    format!("{}: {}", reason.what, reason.why)
+}
+
+/// What is said of a kernel that is taken because it is the first of its module.
+fn first_of_several(program: &Program, kernel: FuncId, named: Option<&str>) -> Option<Reason> {
+    const NAMED: usize = 8;
+    let others: Vec<FuncId> = program.kernels().filter(|other| *other != kernel && named.is_none()).collect();
+    let name = |id: &FuncId| {
+        let full = &*program.functions[id.index()].name;
+        plain_name(full).filter(|plain| program.kernels_called(plain).len() == 1).unwrap_or(full).to_string()
+    };
+    let (last, list) = (others.last()?, others.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", "));
+    let more = if others.len() > NAMED { format!(" and {} more", others.len() - NAMED) } else { String::new() };
+    let why = format!("the first of the module; others: {list}{more} (-k {})", name(if others.len() == 1 { last } else { &others[0] }));
+    Some(Reason { what: format!("{KERNEL} {}", name(&kernel)), why, param: None, basis: Basis::Derived })
+}
+
+/// What is known of a launch and contradicts itself; `place` is where the parameter of an index is given.
+pub(in crate::debug) fn contradictions(program: &Program, kernel: FuncId, known: &Known, place: impl Fn(usize) -> Span) -> Vec<Diagnostic> {
+    let found = Study::new(program, kernel, "", known).contradictions();
+    found.into_iter().map(|(index, message, help)| Diagnostic::error("arg", place(index), message).with_help(help)).collect()
 }
 
 /// A launch of `kernel` with all that is known of it, and with what follows from the arrays that are.
@@ -454,7 +512,7 @@ fn finish(mut file: LaunchFile, program: Arc<Program>, module: PathBuf, override
         folders: overrides.folders.clone(),
         known: None,
     };
-    Ok(Opened { program, plan, made_up: None, empty_beside: None, launch: Some(launch) })
+    Ok(Opened { program, plan, made_up: None, empty_beside: None, notes: Vec::new(), launch: Some(launch) })
 }
 
 /// Gives each launch the names that the source has for its kernel's parameters.
@@ -476,7 +534,7 @@ fn choose_module(paths: &[PathBuf], kernel: Option<&str>, compiler: &Compiler) -
     for path in paths {
         let module = read_module_with(path, compiler)?;
         let Some(program) = module.program.clone() else { return Err(OpenError::Module(module)) };
-        let holds = kernel.is_none_or(|kernel| program.function(kernel).is_some());
+        let holds = kernel.is_none_or(|kernel| program.function(kernel).is_some() || !program.kernels_called(kernel).is_empty());
         if holds {
             return Ok((path.clone(), program));
         }

@@ -59,7 +59,7 @@ pub fn run_case_until(program: &Arc<Program>, case: &Case, options: &RunOptions,
 /// # Errors
 /// Reasons outside the kernel.
 pub fn start_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Result<Result<Machine, Box<Fault>>, RunError> {
-    let fault_context = FaultContext { program, launch: &case.launches[0], index: 0 };
+    let fault_context = FaultContext { program, launch: &case.launches[0], buffers: &case.buffers, index: 0 };
     let device = Device::new(Arc::clone(program));
     let machine = Job { program, case, options, instrumentation: Instrumentation::Nothing }.prepare(
         &fault_context,

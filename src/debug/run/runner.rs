@@ -139,7 +139,7 @@ impl RunningLaunch<'_> {
             let left = step_limit.map_or(SLICE, |limit| limit.saturating_sub(machine.tick() - start).min(SLICE));
             match machine.run(left, observer) {
                 Step::Done => return None,
-                Step::Trapped(trap) => return Some(fault_context.trap(&trap)),
+                Step::Trapped(trap) => return Some(fault_context.trap(&trap, machine)),
                 Step::Deadlock(deadlock) => return Some(fault_context.deadlock(&deadlock)),
                 Step::Livelocked(deadlock) => return Some(fault_context.livelock(&deadlock)),
                 Step::OverLimit(footprint) => return Some(fault_context.over_limit(footprint, memory_limit)),

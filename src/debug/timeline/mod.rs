@@ -237,7 +237,7 @@ impl Timeline {
                 Step::Budget => {}
                 Step::Paused => return LeaveReason::Paused,
                 Step::Done => return LeaveReason::Done,
-                Step::Trapped(trap) => return self.faulted(|fault_context, _| fault_context.trap(&trap)),
+                Step::Trapped(trap) => return self.faulted(|fault_context, machine| fault_context.trap(&trap, machine)),
                 Step::Deadlock(deadlock) => return self.faulted(|fault_context, _| fault_context.deadlock(&deadlock)),
                 Step::OverLimit(footprint) => {
                     let limit = self.options.memory_limit;

@@ -13,7 +13,7 @@ use crate::check::faults::LIVELOCK;
 use crate::debug::findings::FindingText;
 use crate::debug::names::place::subscript;
 use crate::debug::run::{CaseRun, Interrupt, RunError, RunOptions, run_case_until};
-use crate::launch::{Case, Element, Findings, Kind, Mismatch, PlannedBuffer, Tolerance};
+use crate::launch::{self, Case, Element, Findings, Kind, Mismatch, PlannedBuffer, Tolerance};
 use crate::machine::Device;
 use crate::program::{Pc, Program};
 
@@ -30,7 +30,7 @@ const MISMATCHES_LISTED: usize = 3;
 const SPIN_LIMIT: u64 = 1 << 20;
 
 /// What became of a case.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CaseReport {
     /// Its name.
     pub name: String,
@@ -43,7 +43,7 @@ pub struct CaseReport {
 }
 
 /// One thing that is not as the launch file says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Failure {
     /// An element has the wrong value.
@@ -58,14 +58,20 @@ pub enum Failure {
         #[serde(rename = "last_written_by")]
         writer: Option<Writer>,
     },
-    /// Further elements of a buffer are wrong.
-    MoreMismatches {
+    /// How many elements of a buffer are wrong, and how far from what they must be.
+    Mismatches {
         /// The buffer.
         buffer: String,
-        /// How many more.
-        more: u64,
+        /// How many.
+        wrong: u64,
         /// Elements of the buffer.
         elements: u64,
+        /// The largest difference; none where elements are bits, not finite, or differ by the bits of equal numbers only.
+        largest: Option<f64>,
+        /// The smallest absolute tolerance that accepts them all, rounded up to three digits.
+        atol: Option<f64>,
+        /// The smallest relative one.
+        rtol: Option<f64>,
     },
     /// Something was found, and that is not what the launch file says.
     Finding {
@@ -102,7 +108,7 @@ pub enum Failure {
 }
 
 /// How the memory at the end of a run compares with what the launch file expects of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Comparison {
     /// The launch file expects no values and no text.
     NothingExpected,
@@ -205,13 +211,9 @@ fn compare_buffers(
     let mut more = Vec::new();
     for (index, buffer) in case.buffers.iter().enumerate() {
         let Some(address) = run.addresses.get(index) else { continue };
-        let (first, count) = compare_buffer(device, *address, buffer, exact)?;
-        let unreported = count - first.len() as u64;
-        wrong.extend(first.into_iter().map(|mismatch| (index, buffer, mismatch)));
-        if unreported > 0 {
-            let elements = buffer.bytes / u64::from(buffer.element.bytes());
-            more.push((index, Failure::MoreMismatches { buffer: buffer.name.clone(), more: unreported, elements }));
-        }
+        let comparison = compare_buffer(device, *address, buffer, exact)?;
+        more.extend((comparison.wrong > 0).then(|| (index, mismatches(buffer, &comparison))));
+        wrong.extend(comparison.first.into_iter().map(|mismatch| (index, buffer, mismatch)));
     }
     if wrong.is_empty() {
         return Ok(Vec::new());
@@ -227,13 +229,45 @@ fn compare_buffers(
     Ok(all.into_iter().map(|(_, failure)| failure).collect())
 }
 
-/// The first wrong elements, and how many there are.
-fn compare_buffer(device: &Device, address: u64, buffer: &PlannedBuffer, exact: bool) -> Result<(Vec<Mismatch>, u64), RunError> {
-    let Some(expect) = &buffer.expect else { return Ok((Vec::new(), 0)) };
+/// The wrong elements of a buffer as a whole.
+fn mismatches(buffer: &PlannedBuffer, comparison: &launch::Comparison) -> Failure {
+    let is_number = buffer.element.kind() != Kind::Bits;
+    let finite = |number: f64| Some(number).filter(|number| is_number && number.is_finite());
+    let distance = comparison.distance;
+    let whole = distance.largest.fract() == 0.0;
+    // A quotient may have been rounded down.
+    let relative = distance.relative * (1.0 + 4.0 * f64::EPSILON);
+    Failure::Mismatches {
+        buffer: buffer.name.clone(),
+        wrong: comparison.wrong,
+        elements: buffer.bytes / u64::from(buffer.element.bytes()),
+        largest: finite(distance.largest),
+        atol: finite(if whole && distance.absolute == distance.largest { distance.absolute } else { rounded_up(distance.absolute) }),
+        rtol: finite(rounded_up(relative)),
+    }
+}
+
+/// `number` with three digits, not less than it was.
+fn rounded_up(number: f64) -> f64 {
+    if number == 0.0 || !number.is_finite() {
+        return number;
+    }
+    let text = format!("{number:.2e}");
+    let near: f64 = text.parse().unwrap_or(f64::INFINITY);
+    if near >= number {
+        return near;
+    }
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let next = mantissa.parse::<f64>().map_or(f64::INFINITY, |mantissa| mantissa + 0.01);
+    format!("{next:.2}e{exponent}").parse().unwrap_or(f64::INFINITY)
+}
+
+/// The first wrong elements, how many there are, and how far from what they must be.
+fn compare_buffer(device: &Device, address: u64, buffer: &PlannedBuffer, exact: bool) -> Result<launch::Comparison, RunError> {
+    let Some(expect) = &buffer.expect else { return Ok(launch::Comparison::default()) };
     let read = |offset: u64, out: &mut [u8]| device.read(address + offset, out).map_err(RunError::from);
     let tolerance = if exact { Tolerance::Bits } else { expect.tolerance };
-    let comparison = expect.compare(buffer.element, tolerance, buffer.bytes, MISMATCHES_LISTED, read)?;
-    Ok((comparison.first, comparison.wrong))
+    expect.compare(buffer.element, tolerance, buffer.bytes, MISMATCHES_LISTED, read)
 }
 
 fn failure(buffer: &PlannedBuffer, mismatch: &Mismatch, writer: Option<Writer>) -> Failure {
@@ -256,6 +290,17 @@ fn show(element: Element, bits: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tolerances_are_rounded_up_to_three_digits() {
+        for (number, rounded) in
+            [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0), (3.0517578125e-5, 3.06e-5), (0.9999, 1.0), (9.991, 10.0), (123_456.0, 124_000.0)]
+        {
+            assert_eq!(rounded_up(number), rounded, "{number}");
+            assert!(rounded_up(number) >= number, "{number}");
+        }
+        assert_eq!(rounded_up(f64::INFINITY), f64::INFINITY);
+    }
 
     #[test]
     fn floats_show_their_bits() {

@@ -34,7 +34,7 @@ impl FindingBudget {
         let (of_failures, of_list) = if prints_all { (&mut uncounted, self) } else { (self, &mut uncounted) };
         of_failures.limit(&mut report.failures, |failure| match failure {
             Failure::Finding { finding } | Failure::WrongLine { finding, .. } => Some(finding.id),
-            Failure::Mismatch { .. } | Failure::MoreMismatches { .. } | Failure::NoFinding { .. } | Failure::Printed { .. } => None,
+            Failure::Mismatch { .. } | Failure::Mismatches { .. } | Failure::NoFinding { .. } | Failure::Printed { .. } => None,
         });
         of_list.limit(&mut report.findings, |finding: &FindingText| Some(finding.id));
     }

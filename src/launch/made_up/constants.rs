@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::Study;
 use super::flow::reachable;
 use crate::isa::Space;
-use crate::program::{FuncId, Named, Pc, Program, VarId, source_name};
+use crate::launch::element::{Element, Kind};
+use crate::launch::variables::declared;
+use crate::program::{FuncId, Named, Pc, Program, VarId, Variable, source_name};
 
 /// The `.const` variables that code which `kernel` can reach names, in the order of declaration.
 pub fn constants_of(program: &Program, kernel: FuncId) -> BTreeSet<VarId> {
@@ -18,13 +20,25 @@ pub fn constants_of(program: &Program, kernel: FuncId) -> BTreeSet<VarId> {
     named.filter(|id| program.variables[id.index()].location.space == Space::Const).collect()
 }
 
-impl Study<'_> {
-    /// The constants that the kernel reads and that nothing gives a value, by their names in the source.
-    pub fn constants(&self) -> Vec<&str> {
-        let variables = &self.program.variables;
+/// A word of the command line that gives `variable` a value: `scale=1.5` of a single number, `coef=@x.npy` of an array.
+fn word_for(variable: &Variable) -> String {
+    let name = source_name(&variable.name);
+    let single = declared(variable).filter(|element| u64::from(element.bytes()) == variable.bytes);
+    match single.map(Element::kind) {
+        Some(Kind::Float) => format!("{name}=1.5"),
+        Some(Kind::Unsigned | Kind::Signed | Kind::Bits) => format!("{name}=1"),
+        None => format!("{name}=@x.npy"),
+    }
+}
+
+impl<'a> Study<'a> {
+    /// The constants that the kernel reads and that nothing gives a value, by their names in the source, each with a word that gives one.
+    pub fn constants(&self) -> Vec<(&'a str, String)> {
+        let variables: &'a [Variable] = &self.program.variables;
         let read = constants_of(self.program, self.id).into_iter().map(|id| &variables[id.index()]);
         let is_given = |name: &str| self.known.variables.iter().any(|given| given.name == name);
         let open = read.filter(|variable| variable.init.is_empty() && variable.handle.is_none() && !is_given(&variable.name));
-        open.map(|variable| source_name(&variable.name)).collect()
+        let with_word = |variable: &'a Variable| (source_name(&variable.name), word_for(variable));
+        open.map(with_word).collect()
     }
 }

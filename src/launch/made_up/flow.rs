@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::hints;
 use crate::flow::cells::Cells;
 use crate::flow::graph::{Edges, Graph as _};
-use crate::flow::reach::closure;
+use crate::flow::reach::{Reached, closure};
 use crate::flow::worklist::{Order, Worklist};
 use crate::isa::{IntBinary, IntTernary, ScalarType, Shift, Space};
 use crate::program::operands;
@@ -136,8 +136,29 @@ impl<'a> Flow<'a> {
         }
     }
 
-    fn cell(&self, function: FuncId, bank: Bank, slot: Slot) -> u32 {
+    /// The number of a register.
+    pub(super) fn cell(&self, function: FuncId, bank: Bank, slot: Slot) -> u32 {
         self.cells.frame(function).cell(bank, slot)
+    }
+
+    /// The number of the register that a source is, if it is one.
+    pub(super) fn cell_of(&self, function: FuncId, bank: Bank, source: Src) -> Option<u32> {
+        slot_of(source).map(|slot| self.cell(function, bank, slot))
+    }
+
+    /// The cells that the values of `cells` are computed from, these among them; what is loaded from memory comes from nowhere.
+    pub(super) fn makers(&self, cells: impl IntoIterator<Item = u32>) -> Reached {
+        let sources = |cell: usize| {
+            let computed = self.edges.iter().filter(move |edge| edge.to as usize == cell && edge.kind != Kind::Load);
+            computed.map(|edge| edge.from as usize)
+        };
+        closure(self.facts.len(), cells.into_iter().map(|cell| cell as usize), sources)
+    }
+
+    /// Whether the value of `cell` is computed from an earlier one of its own.
+    pub(super) fn is_made_of_itself(&self, cell: u32) -> bool {
+        let direct = self.edges.iter().filter(|edge| edge.to == cell && edge.kind != Kind::Load).map(|edge| edge.from);
+        self.makers(direct).contains(cell as usize)
     }
 
     fn frame_cell(&mut self, function: FuncId, offset: i64) -> u32 {

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::dimensions;
 use super::flow::{Flow, slot_of};
 use crate::isa::{IntBinary, IntTernary, IntType, Shift, Space};
-use crate::program::operands;
 use crate::program::{
-    AsyncOp, Bank, BitsOp, ClusterOp, CompareOp, CopyOp, FuncId, Function, Inst, IntegerOp, MatrixOp, Mention, MoveOp, Named, Op, Pc,
-    Program, Slot, Src, SrcKind, SyncOp, WarpgroupOp,
+    AsyncOp, BitsOp, ClusterOp, CopyOp, FuncId, Function, Inst, IntegerOp, MatrixOp, Mention, MoveOp, Named, Op, Pc, Program, Slot, Src,
+    SrcKind, SyncOp, WarpgroupOp,
 };
 
 /// Threads of a block where neither the kernel's directives nor its code suggest a number.
@@ -49,7 +49,7 @@ const SHARED_BYTES: &[(u32, u32)] = &[
 pub struct KernelFeatures {
     /// Whether it uses `%tid` in y and z, but to number its threads through.
     thread_dimensions: [bool; 2],
-    /// Whether it reads `%ctaid` in x, y and z.
+    /// Whether it reads `%ctaid` in x, and uses it in y and z, but to number its blocks through.
     pub(super) block_dimensions: [bool; 3],
     /// Whether it is for clusters.
     clusters: bool,
@@ -78,7 +78,8 @@ impl KernelFeatures {
             flow.program.mentions(Pc(pc)).iter().for_each(|mention| traits.read_name(mention));
             traits.read_operation(flow.program, inst);
         }
-        traits.thread_dimensions = thread_dimensions(flow);
+        traits.thread_dimensions = dimensions::of_threads(flow);
+        [traits.block_dimensions[1], traits.block_dimensions[2]] = dimensions::of_blocks(flow);
         traits.steps = steps(flow);
         let program = flow.program;
         let shared = || program.variables.iter().filter(|variable| variable.location.space == Space::Shared);
@@ -94,8 +95,6 @@ impl KernelFeatures {
         let Named::Special(special) = mention.named else { return };
         match special.name() {
             "%ctaid.x" => self.block_dimensions[0] = true,
-            "%ctaid.y" => self.block_dimensions[1] = true,
-            "%ctaid.z" => self.block_dimensions[2] = true,
             "%cluster_ctarank" | "%cluster_nctarank" => self.clusters = true,
             "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" => self.clusters = true,
             // The driver puts the address of the grid's barrier there in cooperative launches only.
@@ -211,9 +210,11 @@ impl KernelFeatures {
             }
         };
         if self.thread_dimensions == [false, false] {
-            let elements = self.arrays.iter().flat_map(|bytes| ELEMENT_BYTES.into_iter().map(move |unit| bytes / unit));
-            elements.filter(|threads| (32..=1024).contains(threads)).for_each(|threads| add(threads as u32, 1));
+            let elements = || ELEMENT_BYTES.into_iter().flat_map(|unit| self.arrays.iter().map(move |bytes| bytes / unit));
+            elements().filter(|threads| (32..=1024).contains(threads)).for_each(|threads| add(threads as u32, 1));
             [256, 512, 1024, 128, 64, 32, 192, 96].into_iter().for_each(|threads| add(threads, 1));
+            // An array of fewer elements than a warp has threads is seldom one with an element for each thread.
+            elements().filter(|threads| (2..32).contains(threads)).for_each(|threads| add(threads as u32, 1));
             blocks.truncate(SHAPES_MAX);
             return blocks;
         }
@@ -273,60 +274,6 @@ impl KernelFeatures {
     pub fn multiplies(&self) -> bool {
         self.wgmma || self.matrices > 0
     }
-}
-
-/// Whether an instruction is of cooperative groups, as far as its line says.
-fn is_in_library(program: &Program, pc: u32) -> bool {
-    let line = program.source_lines.get(pc as usize).copied().flatten();
-    let file = line.and_then(|line| program.source_files.iter().find(|file| file.0 == line.file));
-    file.is_some_and(|file| file.1.contains("cooperative_groups"))
-}
-
-/// What a register holds that says something of the shape of a block.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Index {
-    ThreadY,
-    ThreadZ,
-    RowsOfBlock,
-}
-
-/// Whether the code uses `%tid` in y and in z. `(%tid.z * %ntid.y + %tid.y) * ..` numbers the threads of a block of any shape, and a
-/// comparison picks one of them, as cooperative groups do: both say nothing of the shape.
-fn thread_dimensions(flow: &Flow<'_>) -> [bool; 2] {
-    let words = [("%tid.y", Index::ThreadY), ("%tid.z", Index::ThreadZ), ("%ntid.y", Index::RowsOfBlock)];
-    let mut held: BTreeMap<(FuncId, Slot), Index> = BTreeMap::new();
-    for (function, _, inst) in flow.code() {
-        let Op::Move(MoveOp::Move { d, a, .. }) = inst.op else { continue };
-        if let SrcKind::Special(index) = a.kind() {
-            let name = flow.program.specials[index as usize].name();
-            held.extend(words.iter().find(|row| row.0 == name).map(|row| ((function, d.0), row.1)));
-        }
-    }
-    let mut found = [false; 2];
-    if held.is_empty() {
-        return found;
-    }
-    for (function, pc, inst) in flow.code() {
-        let index = |source: Src| slot_of(source).and_then(|slot| held.get(&(function, slot)).copied());
-        if let Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo, a, b, c, .. }) = inst.op
-            && [index(a), index(b)].iter().all(|index| matches!(index, Some(Index::ThreadZ | Index::RowsOfBlock)))
-            && index(c) == Some(Index::ThreadY)
-        {
-            continue;
-        }
-        let picks = matches!(inst.op, Op::Compare(CompareOp::SetpInt { .. }) | Op::Integer(IntegerOp::Binary { f: IntBinary::Or, .. }));
-        if picks || is_in_library(flow.program, pc) {
-            continue;
-        }
-        for register in operands::reads(inst, flow.program).iter().filter(|register| register.bank == Bank::B32) {
-            match held.get(&(function, register.slot)) {
-                Some(Index::ThreadY) => found[0] = true,
-                Some(Index::ThreadZ) => found[1] = true,
-                Some(Index::RowsOfBlock) | None => {}
-            }
-        }
-    }
-    found
 }
 
 /// The numbers by which the code multiplies `%ctaid` in x and y, where each is the only one.

@@ -1,6 +1,6 @@
 //! What a kernel does with its parameters: which are pointers and to what, which end a loop, guard an access or make an address.
 
-use super::flow::{Fact, Flow, Word, Words};
+use super::flow::{Fact, Flow, Word};
 use super::hints;
 use crate::isa::{AtomicFn, MbarrierFn, ScalarType, Space, TypeKind};
 use crate::program::operands;
@@ -95,39 +95,6 @@ impl Uses {
     /// The words of a parameter.
     pub fn of_param(&self, index: usize) -> impl Iterator<Item = &WordUse> {
         self.words.iter().filter(move |used| used.word.param == index)
-    }
-}
-
-/// Where the addresses of a kernel's instructions come from.
-pub struct Origins<'a>(Flow<'a>);
-
-impl<'a> Origins<'a> {
-    /// Follows the parameters of `kernel`.
-    pub fn new(program: &'a Program, kernel: FuncId) -> Self {
-        Self(Flow::new(program, kernel))
-    }
-
-    /// The parameters from which the instruction at `pc` makes its addresses: those whose values it uses, and those whose buffers' contents
-    /// it uses.
-    pub fn of(&self, pc: Pc) -> (Vec<usize>, Vec<usize>) {
-        let (flow, program) = (&self.0, self.0.program);
-        let (Some(function), Some(inst)) = (program.function_at(pc), program.code.get(pc.index())) else { return Default::default() };
-        if !flow.functions.contains(&function) {
-            return Default::default();
-        }
-        let (mut values, mut contents) = (0, 0);
-        for register in operands::address_registers(inst, program) {
-            let fact = flow.fact(function, register.bank, register.slot);
-            (values, contents) = (values | fact.value, contents | fact.contents);
-        }
-        let params = |bits: Words| {
-            let words = flow.words.iter().take(64).enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
-            let mut params: Vec<usize> = words.map(|(_, word)| word.param).collect();
-            params.sort_unstable();
-            params.dedup();
-            params
-        };
-        (params(values), params(contents))
     }
 }
 

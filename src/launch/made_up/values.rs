@@ -1,7 +1,7 @@
 //! Values of the parameters of a made-up launch.
 
 use super::uses::{NumberUse, PointerUse, WordUse};
-use super::{BOX_BYTES, Basis, Guess, Integers, Reason, Study};
+use super::{BOX_BYTES, Basis, Guess, Integers, ONE_OF_SEVERAL, Reason, Study};
 use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement, TypeKind};
 use crate::launch::element::{Element, Kind, Number};
 use crate::launch::file::{Buffer, Init, Param};
@@ -41,10 +41,16 @@ impl Study<'_> {
         if let Some((number, why)) = self.known.numbers.get(&index)
             && let Some(element) = element_of(formal, None)
         {
-            let reason = Reason::new(&format!("{name} = {number}"), why.clone()).based(Basis::Derived);
+            let reason = Reason::new(&format!("{name} = {number}"), why.clone()).based(basis(why));
             return (Param::from_scalar(element, *number), Some(reason));
         }
         if let Some((number, why)) = self.map_part(index, guess)
+            && let Some(element) = element_of(formal, None)
+        {
+            let param = Param::from_scalar(element, Number::Integer(number.into()));
+            return (param, Some(Reason::new(&format!("{name} = {number}"), why).based(Basis::Derived)));
+        }
+        if let Some((number, why)) = self.descriptor_stride(index, guess)
             && let Some(element) = element_of(formal, None)
         {
             let param = Param::from_scalar(element, Number::Integer(number.into()));
@@ -58,10 +64,7 @@ impl Study<'_> {
         match element_of(formal, whole) {
             Some(element) if let Some((extent, why)) = guess.extents.get(&index) => {
                 let number = Number::Integer((*extent).into());
-                (
-                    Param::from_scalar(element, number),
-                    Some(Reason::new(&format!("{name} = {number}"), why.to_string()).based(Basis::Derived)),
-                )
+                (Param::from_scalar(element, number), Some(Reason::new(&format!("{name} = {number}"), why.to_string()).based(basis(why))))
             }
             Some(element) => {
                 let (number, why) = self.number(element, whole.map(|used| used.number).unwrap_or_default(), whole.is_some(), guess);
@@ -71,7 +74,7 @@ impl Study<'_> {
         }
     }
 
-    fn name(&self, index: usize, formal: &program::Param) -> String {
+    pub(super) fn name(&self, index: usize, formal: &program::Param) -> String {
         self.known.names.get(&index).cloned().unwrap_or_else(|| formal.name.to_string())
     }
 
@@ -221,7 +224,8 @@ impl Study<'_> {
     fn map(&self, index: usize, name: &str, guess: &Guess) -> (TensorMap, String) {
         let (rank, tile) = (self.map_rank(index), self.tile(index, guess));
         let extent = |d: usize| u64::from(tile[d]).max(guess.size.next_multiple_of(16));
-        let shape = (0..rank).rev().map(|d| if d < 2 { extent(d) } else { u64::from(tile[d]) }).collect();
+        let made = |d: usize| if d < 2 { extent(d) } else { u64::from(tile[d]) };
+        let shape = (0..rank).rev().map(|d| self.given_extent(index, rank - 1 - d).unwrap_or_else(|| made(d))).collect();
         let elem = buffer_element(self.map_element(index));
         let init = match elem.kind() {
             Kind::Float => Init::Random { seed: index as u64 + 1, low: Number::Integer(-1), high: Number::Integer(1) },
@@ -231,8 +235,17 @@ impl Study<'_> {
         self.map_over(index, buffer, guess)
     }
 
+    /// The extent of dimension `at`, outermost first, of the array of tensor map `map`, where the parameter that passes it is given.
+    fn given_extent(&self, map: usize, at: usize) -> Option<u64> {
+        let index = self.known.map_parts.get(&map)?.get(at)?;
+        match self.known.params.get(index)?.scalar()? {
+            (_, Number::Integer(extent)) => u64::try_from(extent).ok().filter(|extent| *extent > 0),
+            (_, Number::Float(_)) => None,
+        }
+    }
+
     /// An extent or a stride, in elements, of the array of a tensor map, if the parameter is one, and why.
-    fn map_part(&self, index: usize, guess: &Guess) -> Option<(u64, String)> {
+    pub(super) fn map_part(&self, index: usize, guess: &Guess) -> Option<(u64, String)> {
         let mut parts = self.known.map_parts.iter();
         let (map, at) = parts.find_map(|(map, parts)| Some((*map, parts.iter().position(|part| *part == index)?)))?;
         let formal = self.kernel.params.get(map)?;
@@ -280,6 +293,11 @@ impl Study<'_> {
         map.describe(buffer);
         (map, format!("a tensor map with a box of {extents}: {why}"))
     }
+}
+
+/// What a number rests on that follows from others: where arrays leave several, it is a guess.
+fn basis(why: &str) -> Basis {
+    if why == ONE_OF_SEVERAL { Basis::Guessed } else { Basis::Derived }
 }
 
 /// The type that a parameter's number is written in; none if it is a structure.

@@ -55,6 +55,9 @@ enum Record<'a> {
         passed: bool,
         failures: &'a [Failure],
     },
+    Note {
+        text: &'a str,
+    },
     MadeUp {
         launch_file: &'a str,
         reasons: Vec<ReasonRecord<'a>>,
@@ -188,6 +191,11 @@ pub fn comparison(name: &str, comparison: &Comparison) -> String {
         Comparison::Compared(failures) => (true, failures.as_slice()),
     };
     line(&Record::Comparison { name, compared, passed: compared && failures.is_empty(), failures })
+}
+
+/// What was chosen without being said.
+pub fn note(text: &str) -> String {
+    line(&Record::Note { text })
 }
 
 /// A launch file that was made up.

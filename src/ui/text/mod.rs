@@ -139,6 +139,15 @@ pub fn made_up(text: &str, is_whole: bool, reasons: &[Reason], style: Style) -> 
     }
 }
 
+/// What was chosen without being said, a line each.
+pub fn notes(notes: &[String], style: Style) -> String {
+    match style {
+        Style::Human { .. } => notes.iter().map(|note| format!("{}\n", visible(note))).collect(),
+        Style::Json => notes.iter().map(|note| json::note(note)).collect(),
+        Style::Sarif => String::new(),
+    }
+}
+
 /// The launch file beside the kernel that holds nothing, which is why a launch is made up.
 pub fn empty_beside(file: &Path) -> String {
     let name = file.display();

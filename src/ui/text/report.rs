@@ -52,9 +52,13 @@ pub(super) fn failure(failure: &Failure) -> String {
             let writer = writer.as_ref().map_or_else(|| "never written".to_string(), last_writer);
             format!("{element} = {value}, expected {expected}; {writer}")
         }
-        Failure::MoreMismatches { buffer, more, elements } => {
-            let verb = if *more == 1 { "is" } else { "are" };
-            format!("{buffer}: {} more of its {} elements {verb} wrong", grouped(*more), grouped(*elements))
+        Failure::Mismatches { buffer, wrong, elements, largest, atol, rtol } => {
+            let verb = if *wrong == 1 { "is" } else { "are" };
+            let distance = largest.map_or(String::new(), |largest| format!("; the largest difference is {}", number(largest)));
+            let enough = [("--atol", *atol), ("--rtol", *rtol)].into_iter().filter_map(|(option, bound)| Some((option, bound?)));
+            let enough: Vec<String> = enough.map(|(option, bound)| format!("{option} {}", number(bound))).collect();
+            let enough = if enough.is_empty() { String::new() } else { format!(", and {} accepts it", enough.join(" or ")) };
+            format!("{buffer}: {} of its {} elements {verb} wrong{distance}{enough}", grouped(*wrong), grouped(*elements))
         }
         Failure::Finding { finding: found } => finding(found),
         Failure::NoFinding { kernel, expected, off } => {
@@ -67,6 +71,12 @@ pub(super) fn failure(failure: &Failure) -> String {
             format!("line {line} of what printf wrote is {}, expected {}", text(value), text(expected))
         }
     }
+}
+
+/// `0.5`, `1.25e-7`
+fn number(number: f64) -> String {
+    let is_plain = number == 0.0 || (1e-4..1e7).contains(&number);
+    if is_plain { format!("{number}") } else { format!("{number:e}") }
 }
 
 /// `last written by block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234`

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{End, TrialResult, Trials};
-use crate::launch::Guess;
+use crate::launch::{Guess, ONE_OF_SEVERAL};
 
 /// Ways to give the numbers extents, at most.
 const WAYS_MAX: usize = 256;
@@ -45,9 +45,11 @@ impl Trials<'_> {
                 return None;
             }
         }
+        let is_whole = |fit: &Fit| matches!(fit, Fit::Whole(_));
+        let is_sole = fits.iter().filter(|(fit, _)| is_whole(fit)).count() <= 1;
         let best = fits.iter().map(|(fit, _)| *fit).min()?;
         let mut found: Vec<Guess> = fits.into_iter().filter(|(fit, _)| *fit == best).map(|(_, guess)| guess).collect();
-        let why = if found.len() > 1 { "one of the extents with which the arrays fit" } else { "with it the arrays fit" };
+        let why = if found.len() > 1 || !is_sole { ONE_OF_SEVERAL } else { "with it the arrays fit" };
         let mut first = found.swap_remove(0);
         first.extents.values_mut().for_each(|extent| extent.1 = why);
         Some(first)

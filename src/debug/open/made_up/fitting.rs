@@ -100,7 +100,7 @@ impl Trials<'_> {
         let case = plan.cases.first_mut()?;
         case.buffers.iter_mut().for_each(|buffer| with_room(buffer, self.room()));
         let options = RunOptions { memory_limit: MemoryLimit(u64::MAX), resident: Some(1), ..RunOptions::default() };
-        let fault_context = FaultContext { program: self.program, launch: case.launches.first()?, index: 0 };
+        let fault_context = FaultContext { program: self.program, launch: case.launches.first()?, buffers: &case.buffers, index: 0 };
         let job = Job { program: self.program, case, options: &options, instrumentation: Instrumentation::Runs };
         let mut machine = job.prepare(&fault_context, Device::new(Arc::clone(self.program)), Tick::START, &mut Vec::new()).ok()?.ok()?;
         let mut checkers = Checkers::new(self.program, Checks::ALL);
@@ -114,7 +114,7 @@ impl Trials<'_> {
         checkers.end(&machine.launch_end(), None);
         self.ticks += machine.tick().0;
         let trapped = match &step {
-            Step::Trapped(trap) => Some(fault_context.trap(trap)).filter(of_shape).map(|fault| describe(&fault)),
+            Step::Trapped(trap) => Some(fault_context.trap(trap, &machine)).filter(of_shape).map(|fault| describe(&fault)),
             _ => None,
         };
         let tally = machine.coverage().map(Coverage::tally);

@@ -7,7 +7,6 @@
 mod extents;
 mod fitting;
 mod gauge;
-mod origin;
 
 use std::sync::Arc;
 
@@ -19,8 +18,6 @@ use crate::launch::{self, Case, Contents, Guess, Known, MadeUp, Number, Override
 use crate::machine::{Device, Instrumentation, Machine, MemoryLimit, Step, Tick};
 use crate::program::{FuncId, Program, map};
 use gauge::Gauge;
-
-pub use origin::{OriginTexts, may_be, origin};
 
 /// Warp-instructions of one dry run, and of all, at most.
 const TICKS: u64 = 24_000;
@@ -248,7 +245,7 @@ impl Trials<'_> {
 
     fn run_resident(&self, case: &Case, resident: Option<u32>, ticks: u64, bounds: &[u64]) -> Option<TrialResult> {
         let options = RunOptions { checks: Checks::NONE, memory_limit: MemoryLimit(u64::MAX), resident, ..RunOptions::default() };
-        let fault_context = FaultContext { program: self.program, launch: case.launches.first()?, index: 0 };
+        let fault_context = FaultContext { program: self.program, launch: case.launches.first()?, buffers: &case.buffers, index: 0 };
         let mut addresses = Vec::new();
         let job = Job { program: self.program, case, options: &options, instrumentation: Instrumentation::Nothing };
         let device = Device::new(Arc::clone(self.program));
@@ -350,7 +347,7 @@ fn run(machine: &mut Machine, fault_context: &FaultContext<'_>, gauge: &mut Gaug
     let fault = match machine.run(ticks, gauge) {
         Step::Done => return End::Done,
         Step::Budget | Step::Paused | Step::OverLimit(_) => return End::Budget,
-        Step::Trapped(trap) => fault_context.trap(&trap),
+        Step::Trapped(trap) => fault_context.trap(&trap, machine),
         Step::Deadlock(deadlock) => fault_context.deadlock(&deadlock),
         Step::Livelocked(deadlock) => fault_context.livelock(&deadlock),
     };

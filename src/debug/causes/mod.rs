@@ -1,11 +1,38 @@
-//! What of a fault or finding comes from values of a launch that are made up.
+//! What of a fault or finding comes from the launch: from values that are made up, or that contradict each other.
+
+mod short;
 
 use std::collections::BTreeMap;
 
 use crate::check::Finding;
 use crate::isa::Space;
-use crate::launch::{Basis, Origins, PlannedLaunch};
+use crate::launch::{Basis, Origins, PlannedBuffer, PlannedLaunch, Word};
+use crate::machine::{Trap, TrapKind};
 use crate::program::{FuncId, Pc, Program};
+
+pub use short::too_short;
+
+/// A launch in which a fault came up.
+#[derive(Clone, Copy)]
+pub struct Launched<'a> {
+    pub program: &'a Program,
+    pub launch: &'a PlannedLaunch,
+    /// The buffers of its case.
+    pub buffers: &'a [PlannedBuffer],
+}
+
+impl Launched<'_> {
+    /// What the source calls parameter `index`, or the module.
+    fn name(&self, index: usize) -> &str {
+        let kernel = &self.program.functions[self.launch.kernel.index()];
+        self.launch.names.get(&index).map_or(&*kernel.params[index].name, String::as_str)
+    }
+
+    /// Whether the value of parameter `index` is made up.
+    fn is_made_up(&self, index: usize) -> bool {
+        self.launch.reasons.iter().any(|reason| reason.param == Some(index))
+    }
+}
 
 /// What of a fault or finding at `pc` comes from values that are made up: `its address comes from n = 64, which is made up`. Empty if the
 /// launch was written, or nothing does, unless that is worth a word `always`.
@@ -35,6 +62,21 @@ impl OriginTexts<'_> {
         let origins = self.known.entry(launch.kernel).or_insert_with(|| Origins::new(program, launch.kernel));
         in_one_line(launch, origins.of(pc), always)
     }
+}
+
+/// What is said of a null pointer that is a member of a structure by value: which bytes of it hold the pointer.
+pub fn null_member(launched: Launched<'_>, trap: &Trap) -> Option<String> {
+    let Launched { program, launch, .. } = launched;
+    let params = &program.functions[launch.kernel.index()].params;
+    let is_member = |word: &Word| params.get(word.param).is_some_and(|param| param.bytes > word.bytes);
+    let is_null = trap.kind == TrapKind::Null;
+    let mut words = if is_null { Origins::new(program, launch.kernel).pointers(trap.place.pc) } else { Vec::new() };
+    words.retain(is_member);
+    let [Word { param, offset, bytes }] = *words else { return None };
+    let (name, last, all) = (launched.name(param), offset + bytes - 1, params[param].bytes);
+    let given = if launched.is_made_up(param) { "this made-up launch gives 0" } else { "they are 0" };
+    let how = format!("-a {name}=bytes=… gives the structure as it is, and no word gives a member an array");
+    Some(format!("the pointer is bytes {offset} to {last} of the {all} of {name}, and {given}; {how}"))
 }
 
 fn in_one_line(launch: &PlannedLaunch, (values, contents): (Vec<usize>, Vec<usize>), always: bool) -> String {

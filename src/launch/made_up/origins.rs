@@ -1,0 +1,93 @@
+//! Where the addresses of a kernel's instructions come from: which parameters make them, and which numbers bound them.
+
+use super::flow::{Flow, Word, Words};
+use crate::flow::reach::Reached;
+use crate::program::operands;
+use crate::program::{Bank, CompareOp, ControlOp, FuncId, Op, Pc, Program};
+
+/// Where the addresses of a kernel's instructions come from.
+pub struct Origins<'a>(Flow<'a>);
+
+impl<'a> Origins<'a> {
+    /// Follows the parameters of `kernel`.
+    pub fn new(program: &'a Program, kernel: FuncId) -> Self {
+        Self(Flow::new(program, kernel))
+    }
+
+    /// The parameters from which the instruction at `pc` makes its addresses: those whose values it uses, and those whose buffers' contents
+    /// it uses.
+    pub fn of(&self, pc: Pc) -> (Vec<usize>, Vec<usize>) {
+        let (values, contents) = self.bits(pc);
+        (self.params(values), self.params(contents))
+    }
+
+    /// The words of the parameters to which the instruction at `pc` adds to make its addresses.
+    pub fn pointers(&self, pc: Pc) -> Vec<Word> {
+        let Some(function) = self.function(pc) else { return Vec::new() };
+        let registers = operands::address_registers(&self.0.program.code[pc.index()], self.0.program);
+        let bits = registers.iter().fold(0, |bits, register| bits | self.0.fact(function, register.bank, register.slot).pointer);
+        self.words(bits).collect()
+    }
+
+    /// The parameters that bound the addresses of the instruction at `pc`: those that scale an index, those that an index is compared with,
+    /// and those that end a loop which advances an index.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations bound nothing")]
+    pub fn sizes(&self, pc: Pc) -> Vec<usize> {
+        let Some(function) = self.function(pc) else { return Vec::new() };
+        let flow = &self.0;
+        let registers = operands::address_registers(&flow.program.code[pc.index()], flow.program);
+        let makers = flow.makers(registers.iter().map(|register| flow.cell(function, register.bank, register.slot)));
+        let bounds = flow.code().map(|(function, at, inst)| match inst.op {
+            Op::Compare(CompareOp::SetpInt { ty, a, b, .. }) => {
+                let makes = |source| flow.cell_of(function, ty.bank(), source).is_some_and(|cell| makers.contains(cell as usize));
+                let direct = |source| flow.fact_of(function, ty.bank(), source).direct;
+                (if makes(a) { direct(b) } else { 0 }) | (if makes(b) { direct(a) } else { 0 })
+            }
+            Op::Control(ControlOp::Branch { target, .. }) if (target.0..=at).contains(&pc.0) => {
+                let advances = self.advances(function, target.0..at + 1, &makers);
+                let guard = inst.guard.filter(|_| advances);
+                let fact = guard.map(|guard| flow.fact(function, Bank::Pred, guard.slot)).unwrap_or_default();
+                if fact.direct == 0 { fact.value } else { fact.direct }
+            }
+            _ => 0,
+        });
+        let bits = bounds.fold(self.bits(pc).0, |bits, more| bits | more);
+        self.params(bits)
+    }
+
+    /// Whether a register among `makers` is computed from itself in the loop `body`.
+    fn advances(&self, function: FuncId, body: std::ops::Range<u32>, makers: &Reached) -> bool {
+        let flow = &self.0;
+        let written = body.flat_map(|pc| operands::writes(&flow.program.code[pc as usize], flow.program));
+        let cells = written.map(|register| flow.cell(function, register.bank, register.slot));
+        cells.filter(|cell| makers.contains(*cell as usize)).any(|cell| flow.is_made_of_itself(cell))
+    }
+
+    /// The function that holds `pc`, if it is one of those that are followed.
+    fn function(&self, pc: Pc) -> Option<FuncId> {
+        self.0.program.function_at(pc).filter(|function| self.0.functions.contains(function))
+    }
+
+    /// The words whose values the addresses of the instruction at `pc` are made from, and those whose buffers' contents they are.
+    fn bits(&self, pc: Pc) -> (Words, Words) {
+        let (flow, program) = (&self.0, self.0.program);
+        let Some(function) = self.function(pc) else { return (0, 0) };
+        let (mut values, mut contents) = (0, 0);
+        for register in operands::address_registers(&program.code[pc.index()], program) {
+            let fact = flow.fact(function, register.bank, register.slot);
+            (values, contents) = (values | fact.value, contents | fact.contents);
+        }
+        (values, contents)
+    }
+
+    fn words(&self, bits: Words) -> impl Iterator<Item = Word> {
+        self.0.words.iter().take(64).enumerate().filter(move |(bit, _)| bits >> bit & 1 == 1).map(|(_, word)| *word)
+    }
+
+    fn params(&self, bits: Words) -> Vec<usize> {
+        let mut params: Vec<usize> = self.words(bits).map(|word| word.param).collect();
+        params.sort_unstable();
+        params.dedup();
+        params
+    }
+}
