@@ -44,10 +44,12 @@ impl Distance {
         let is_same = value == expected || value.is_nan() && expected.is_nan();
         let distance = if is_same { 0.0 } else { finite((value - expected).abs()) };
         let magnitude = expected.abs();
-        self.largest = self.largest.max(distance);
-        self.absolute = self.absolute.max(finite(distance - relative * magnitude));
         let open = (distance - absolute).max(0.0);
-        self.relative = self.relative.max(if open == 0.0 { 0.0 } else { finite(open / magnitude) });
+        let ratio = if open == 0.0 { 0.0 } else { finite(open / magnitude) };
+        self.largest = self.largest.max(distance);
+        self.absolute =
+            self.absolute.max(raised(finite(distance - relative * magnitude), |bound| bound + relative * magnitude >= distance));
+        self.relative = self.relative.max(raised(ratio, |bound| absolute + bound * magnitude >= distance));
     }
 }
 
@@ -88,6 +90,13 @@ impl Expect {
         })?;
         Ok(comparison)
     }
+}
+
+/// `bound`, or the number a few steps above it that is `enough`: a difference or a quotient may have been rounded down.
+fn raised(bound: f64, enough: impl Fn(f64) -> bool) -> f64 {
+    const STEPS: usize = 4;
+    let above = std::iter::successors(Some(bound), |bound| Some(bound.next_up()));
+    above.take(STEPS).find(|bound| enough(*bound)).unwrap_or(bound)
 }
 
 impl Comparison {

@@ -75,7 +75,7 @@ fn a_mismatch_names_the_element_and_its_writer() {
     let expected = format!(
         "FAIL smallest: out[2] = 2, expected 5; last written by block (0,0,0) thread (2,0,0) at smallest.ptx:{line}, time 4\n\
          FAIL smallest: out[7] = 9, expected 8; never written\n\
-         FAIL smallest: out: 2 of its 8 elements are wrong; the largest difference is 3, and --atol 3 or --rtol 0.601 accepts it\n\
+         FAIL smallest: out: 2 of its 8 elements are wrong; the largest difference is 3, and --atol 3 or --rtol 0.6 accepts it\n\
          0 passed, 1 failed\n"
     );
     assert_eq!((status, out, err), (1, expected, String::new()));

@@ -235,15 +235,13 @@ fn mismatches(buffer: &PlannedBuffer, comparison: &launch::Comparison) -> Failur
     let finite = |number: f64| Some(number).filter(|number| is_number && number.is_finite());
     let distance = comparison.distance;
     let whole = distance.largest.fract() == 0.0;
-    // A quotient may have been rounded down.
-    let relative = distance.relative * (1.0 + 4.0 * f64::EPSILON);
     Failure::Mismatches {
         buffer: buffer.name.clone(),
         wrong: comparison.wrong,
         elements: buffer.bytes / u64::from(buffer.element.bytes()),
         largest: finite(distance.largest),
         atol: finite(if whole && distance.absolute == distance.largest { distance.absolute } else { rounded_up(distance.absolute) }),
-        rtol: finite(rounded_up(relative)),
+        rtol: finite(rounded_up(distance.relative)),
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn failure(failure: &Failure) -> String {
         }
         Failure::Mismatches { buffer, wrong, elements, largest, atol, rtol } => {
             let verb = if *wrong == 1 { "is" } else { "are" };
-            let distance = largest.map_or(String::new(), |largest| format!("; the largest difference is {}", number(largest)));
+            let distance = largest.map_or(String::new(), |largest| format!("; the largest difference is {}", number(shortened(largest))));
             let enough = [("--atol", *atol), ("--rtol", *rtol)].into_iter().filter_map(|(option, bound)| Some((option, bound?)));
             let enough: Vec<String> = enough.map(|(option, bound)| format!("{option} {}", number(bound))).collect();
             let enough = if enough.is_empty() { String::new() } else { format!(", and {} accepts it", enough.join(" or ")) };
@@ -71,6 +71,11 @@ pub(super) fn failure(failure: &Failure) -> String {
             format!("line {line} of what printf wrote is {}, expected {}", text(value), text(expected))
         }
     }
+}
+
+/// `number` with six digits.
+fn shortened(number: f64) -> f64 {
+    format!("{number:.5e}").parse().unwrap_or(number)
 }
 
 /// `0.5`, `1.25e-7`
