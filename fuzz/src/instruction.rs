@@ -39,7 +39,7 @@ impl Edition {
         let target = format!("{}{}", self.sm, self.suffix);
         let is_gone = row.gone.is_some_and(|(version, sm)| version <= self.version && sm <= self.sm);
         let is_here = row.only.is_empty() || row.only.contains(&&*target);
-        let can_be_filled = form.slots.iter().all(|slot| !slot.required || slot.words.iter().any(|word| self.has(word.ptx, word.sm)));
+        let can_be_filled = form.places.iter().all(|place| !place.required || place.words.iter().any(|word| self.has(word.ptx, word.sm)));
         self.has(row.ptx, row.sm)
             && is_here
             && can_be_filled
@@ -141,12 +141,12 @@ pub fn guard(u: &mut Unstructured<'_>) -> Result<String> {
     Ok(format!("@{not}{} ", register(u, ScalarType::Pred, false)?))
 }
 
-/// A word for every slot that must be filled and for some that may be.
+/// A word for every place that must be filled and for some that may be.
 fn words(u: &mut Unstructured<'_>, edition: Edition, form: &Form) -> Result<Vec<Word>> {
     let mut words = Vec::new();
-    for slot in &form.slots {
-        let fit: Vec<Word> = slot.words.iter().filter(|word| edition.has(word.ptx, word.sm)).copied().collect();
-        if !fit.is_empty() && (slot.required || u.ratio(1, 3)?) {
+    for place in &form.places {
+        let fit: Vec<Word> = place.words.iter().filter(|word| edition.has(word.ptx, word.sm)).copied().collect();
+        if !fit.is_empty() && (place.required || u.ratio(1, 3)?) {
             words.push(*u.choose(&fit)?);
         }
     }

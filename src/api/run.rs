@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::debug::fidelity::{Fidelity, fidelity};
 use crate::debug::findings::FindingText;
+use crate::debug::value::element_text;
 use crate::debug::{Comparison, Interrupt, LaunchRun, RunError, RunOptions, Summary, compare_expected, run_case_until, summarize};
 use crate::launch::{Case, Element, PlannedBuffer};
 use crate::machine::Device;
@@ -106,7 +107,7 @@ impl Run {
         let mut bytes = vec![0; usize::try_from(place.bytes).ok()?];
         self.device.as_ref()?.read(place.address, &mut bytes).ok()?;
         let element = place.element;
-        let values = bytes.chunks_exact(element.bytes() as usize).map(|bytes| element.show(element.read(bytes))).collect();
+        let values = bytes.chunks_exact(element.bytes() as usize).map(|bytes| element_text(element, element.read(bytes))).collect();
         Some(Buffer { name: place.name.clone(), element, shape: place.shape.clone(), bytes, values })
     }
 }

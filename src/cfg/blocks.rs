@@ -66,7 +66,7 @@ impl Graph {
         Self { starts, successors, predecessors: Edges::new(blocks, &pairs) }
     }
 
-    /// The same blocks with the edges that an assembler sees: those from each block to where its jumps land.
+    /// The same blocks with the edges that ptxas sees: those from each block to where its jumps land.
     pub(super) fn as_assembled(&self, program: &Program) -> Self {
         let blocks = (0..self.len()).map(BlockId::new);
         let pairs = blocks.flat_map(|from| self.landings(program, from).flatten().map(move |to| (from, to))).collect();

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::run::{CaseRun, RunError, RunOptions, run_case};
 use super::session::{InterruptCheck, Session};
 use crate::check::Checks;
+use crate::debug::value::element_text;
 use crate::launch::{Case, PlannedBuffer};
 use crate::machine::{CompletionPolicyKind, DivergencePolicy, Schedule};
 
@@ -128,8 +129,9 @@ fn difference(case: &Case, first: &[Vec<u8>], other: &[Vec<u8>]) -> Option<Strin
         let index = differs(&pair)?;
         let (buffer, (a, b)) = pair;
         let size = buffer.element.bytes().max(1) as usize;
-        let text =
-            |bytes: &[u8]| bytes.chunks(size).nth(index).map_or(String::new(), |bytes| buffer.element.show(buffer.element.read(bytes)));
+        let text = |bytes: &[u8]| {
+            bytes.chunks(size).nth(index).map_or(String::new(), |bytes| element_text(buffer.element, buffer.element.read(bytes)))
+        };
         Some(format!("{}[{index}] is {}, not {}", buffer.name, text(b), text(a)))
     })
 }

@@ -41,7 +41,7 @@ impl Expander<'_> {
         }
     }
 
-    /// Puts in what the `%` at `at` means; the bytes that are done with it.
+    /// Puts in what the `%` at `at` means; returns how many bytes of the template it consumed.
     fn reference(&mut self, at: usize) -> usize {
         let rest = self.template.as_str().get(at + 1..).unwrap_or_default();
         let digits = rest.chars().take_while(char::is_ascii_digit).count();

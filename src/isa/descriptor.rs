@@ -73,15 +73,15 @@ impl MatrixDescriptor {
 
     /// Where the byte goes that would lie at `address` without the swizzle.
     #[inline(always)]
-    fn place(self, address: u32) -> u32 {
+    fn apply_swizzle(self, address: u32) -> u32 {
         let row = u64::from(address).wrapping_sub(u64::from(self.base_offset) * 128);
-        address ^ (self.swizzle.place(row) ^ row) as u32
+        address ^ (self.swizzle.apply(row) ^ row) as u32
     }
 
     /// Address of the byte `byte` of the row of K of index `x`, in K-major order.
     #[inline(always)]
     pub fn k_major(self, x: u32, byte: u32) -> u32 {
-        self.place(self.k_major_unswizzled(x, byte))
+        self.apply_swizzle(self.k_major_unswizzled(x, byte))
     }
 
     #[inline(always)]
@@ -95,7 +95,7 @@ impl MatrixDescriptor {
     /// Address of the element of 16 bits of index `x` and `k`, in M- or N-major order.
     #[inline(always)]
     pub fn mn_major(self, x: u32, k: u32) -> u32 {
-        self.place(self.mn_major_unswizzled(x, k))
+        self.apply_swizzle(self.mn_major_unswizzled(x, k))
     }
 
     #[inline(always)]

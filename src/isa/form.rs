@@ -12,9 +12,9 @@
 //! tcgen05.mma.*                                   ...
 //! ```
 //!
-//! `(..)` is a slot that one of its words must fill, `[..]` one that may be filled; a bare `.word` is required, and `.*` is any words.
+//! `(..)` is a place that one of its words must fill, `[..]` one that may be filled; a bare `.word` is required, and `.*` is any words.
 //! `<name>` denotes a set of words of `notation`. `{8.0,90}` after a word says the PTX version and target it needs. Words may be written in
-//! any order, but type words fill the slots from left to right, and a word with `-` for its dot belongs to the name of the instruction:
+//! any order, but type words fill the places from left to right, and a word with `-` for its dot belongs to the name of the instruction:
 //! only others of the kind precede it, in the order of the row.
 //!
 //! Operands called `d`, `p` and `q` are written, the others read; they have the type of the instruction, which is its last type
@@ -53,7 +53,7 @@ use super::{ScalarType, Space, TypeKind};
 /// One form of an instruction as the table writes it: what may be written, since when, and what it decodes to.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Notation of the opcode with its slots, and of the operands.
+    /// Notation of the opcode with its places, and of the operands.
     pub syntax: &'static str,
     /// First PTX version that has it.
     pub ptx: (u8, u8),
@@ -96,7 +96,7 @@ pub struct Form {
     /// Text before the first dot.
     pub opcode: &'static str,
     /// Places for the words after it.
-    pub slots: Vec<WordPlace>,
+    pub places: Vec<WordPlace>,
     /// `.*`: any further words.
     pub any_words: bool,
     /// Its operands.
@@ -116,7 +116,7 @@ pub struct WordPlace {
     pub joined: bool,
 }
 
-/// A word that fits a slot.
+/// A word that fits a place.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
     /// Its text without the first dot; `xorsign.abs` is one word of two parts.
@@ -227,10 +227,10 @@ impl Form {
         self.any_operands || (needed..=self.operands.len()).contains(&count)
     }
 
-    /// Every type word that fits some slot, with its slot.
+    /// Every type word that fits some place, with its place.
     pub fn type_words(&self) -> impl Iterator<Item = (usize, Word)> + '_ {
-        let slots = self.slots.iter().enumerate();
-        slots.flat_map(|(index, slot)| slot.words.iter().filter(|word| word.ty.is_some()).map(move |word| (index, *word)))
+        let places = self.places.iter().enumerate();
+        places.flat_map(|(index, place)| place.words.iter().filter(|word| word.ty.is_some()).map(move |word| (index, *word)))
     }
 }
 

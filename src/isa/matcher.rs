@@ -9,12 +9,12 @@ use super::form::{Form, Word};
 use super::{ScalarType, table};
 use crate::base::{Code, without_comments};
 
-/// An opcode with its words put into the slots of a form.
+/// An opcode with its words put into the places of a form.
 #[derive(Clone, Debug)]
 pub struct Matched {
     /// The form.
     pub form: &'static Form,
-    /// The word in each of its slots.
+    /// The word in each of its places.
     pub words: SmallVec<[Option<Word>; 8]>,
     /// The type words, from left to right.
     pub types: SmallVec<[ScalarType; 4]>,
@@ -37,8 +37,8 @@ pub struct MatchError {
 pub fn match_words(text: &str, operands: usize) -> Result<Matched, MatchError> {
     let blanked = without_comments(text);
     let text = &*blanked;
-    let pieces = pieces(text);
-    let (opcode, words) = pieces.split_first().map_or((text, &[][..]), |(first, rest)| (first.text, rest));
+    let dotted = dotted(text);
+    let (opcode, words) = dotted.split_first().map_or((text, &[][..]), |(first, rest)| (first.text, rest));
     let forms = table::forms(opcode);
     if forms.is_empty() {
         return Err(unknown_opcode(opcode));
@@ -92,13 +92,13 @@ impl Matched {
 
 /// A dotted word of an opcode and its position in it.
 #[derive(Clone, Debug)]
-pub(super) struct Piece<'a> {
+pub(super) struct DottedWord<'a> {
     pub text: &'a str,
     pub at: Range<usize>,
 }
 
 /// The words of `ld . global.u32`, the opcode first; the place of a word has its dot.
-fn pieces(text: &str) -> SmallVec<[Piece<'_>; 12]> {
+fn dotted(text: &str) -> SmallVec<[DottedWord<'_>; 12]> {
     let mut start = 0;
     text.split('.')
         .map(|word| {
@@ -106,22 +106,22 @@ fn pieces(text: &str) -> SmallVec<[Piece<'_>; 12]> {
             let lead = word.len() - word.trim_start().len();
             // PTX before 2.2 has banks of constants, `.const[3]`, which here are one.
             let text = if word.starts_with("const[") && word.ends_with(']') { "const" } else { word.trim() };
-            let piece = Piece { text, at: (start + lead).saturating_sub(1)..start + word.trim_end().len() };
+            let dotted_word = DottedWord { text, at: (start + lead).saturating_sub(1)..start + word.trim_end().len() };
             start = end + 1;
-            piece
+            dotted_word
         })
         .collect()
 }
 
 /// How the words of an opcode fit a form.
 pub(super) struct Fit {
-    /// The word in each slot.
+    /// The word in each place.
     pub words: SmallVec<[Option<Word>; 8]>,
-    /// The types that found a slot.
+    /// The types that found a place.
     pub types: SmallVec<[ScalarType; 4]>,
-    /// Indices of words that found no slot.
+    /// Indices of words that found no place.
     pub left: SmallVec<[usize; 4]>,
-    /// Index of the first slot that had to be filled and is not.
+    /// Index of the first place that had to be filled and is not.
     pub missing: Option<usize>,
 }
 
@@ -132,33 +132,33 @@ impl Fit {
     }
 }
 
-/// Puts every word into the first free slot that takes it; types must fill their slots in order, and words of the instruction's name
+/// Puts every word into the first free place that takes it; types must fill their places in order, and words of the instruction's name
 /// precede all others.
-pub(super) fn fit(form: &'static Form, pieces: &[Piece<'_>]) -> Fit {
-    let mut words: SmallVec<[Option<Word>; 8]> = SmallVec::from_elem(None, form.slots.len());
+pub(super) fn fit(form: &'static Form, dotted: &[DottedWord<'_>]) -> Fit {
+    let mut words: SmallVec<[Option<Word>; 8]> = SmallVec::from_elem(None, form.places.len());
     let (mut types, mut left) = (SmallVec::new(), SmallVec::new());
-    let (mut first_type_slot, mut first_joined_slot) = (0, 0);
+    let (mut first_type_place, mut first_joined_place) = (0, 0);
     let mut at = 0;
-    while at < pieces.len() {
-        let found = form.slots.iter().enumerate().filter(|(slot, _)| words[*slot].is_none()).find_map(|(slot, choices)| {
-            let word = choices.words.iter().find(|word| parts_of(word.text, &pieces[at..]).is_some())?;
-            let first = if choices.joined { first_joined_slot } else { 0 }.max(if word.ty.is_some() { first_type_slot } else { 0 });
-            (slot >= first).then_some((slot, *word))
+    while at < dotted.len() {
+        let found = form.places.iter().enumerate().filter(|(place, _)| words[*place].is_none()).find_map(|(place, choices)| {
+            let word = choices.words.iter().find(|word| parts_of(word.text, &dotted[at..]).is_some())?;
+            let first = if choices.joined { first_joined_place } else { 0 }.max(if word.ty.is_some() { first_type_place } else { 0 });
+            (place >= first).then_some((place, *word))
         });
         match found {
-            Some((slot, word)) => {
-                words[slot] = Some(word);
-                first_joined_slot = if form.slots[slot].joined { slot + 1 } else { usize::MAX };
+            Some((place, word)) => {
+                words[place] = Some(word);
+                first_joined_place = if form.places[place].joined { place + 1 } else { usize::MAX };
                 if let Some(ty) = word.ty {
                     types.push(ty);
-                    first_type_slot = slot + 1;
+                    first_type_place = place + 1;
                 }
-                at += parts_of(word.text, &pieces[at..]).unwrap_or(1);
+                at += parts_of(word.text, &dotted[at..]).unwrap_or(1);
             }
-            None if is_repeated(pieces[at].text, &words) => at += 1,
+            None if is_repeated(dotted[at].text, &words) => at += 1,
             None => {
                 left.push(at);
-                first_joined_slot = usize::MAX;
+                first_joined_place = usize::MAX;
                 at += 1;
             }
         }
@@ -166,7 +166,7 @@ pub(super) fn fit(form: &'static Form, pieces: &[Piece<'_>]) -> Fit {
     if form.any_words {
         left.clear();
     }
-    let missing = form.slots.iter().enumerate().position(|(index, slot)| slot.required && words[index].is_none());
+    let missing = form.places.iter().enumerate().position(|(index, place)| place.required && words[index].is_none());
     Fit { words, types, left, missing }
 }
 
@@ -178,14 +178,14 @@ fn is_repeated(text: &str, words: &[Option<Word>]) -> bool {
     REPEATABLE.contains(&text) && words.iter().flatten().any(|word| word.text == text)
 }
 
-/// How many pieces the word `text` covers if they start with it.
-fn parts_of(text: &str, pieces: &[Piece<'_>]) -> Option<usize> {
-    if pieces.first()?.text == text {
+/// How many dotted the word `text` covers if they start with it.
+fn parts_of(text: &str, dotted: &[DottedWord<'_>]) -> Option<usize> {
+    if dotted.first()?.text == text {
         return Some(1);
     }
     if !text.contains('.') {
         return None;
     }
     let parts = text.split('.').count();
-    (pieces.len() >= parts && text.split('.').zip(pieces).all(|(part, piece)| part == piece.text)).then_some(parts)
+    (dotted.len() >= parts && text.split('.').zip(dotted).all(|(part, dotted_word)| part == dotted_word.text)).then_some(parts)
 }

@@ -3,7 +3,7 @@
 use super::form::{Count, Form, OperandForm, OperandType, Role, Row, Word, WordPlace};
 use super::{ScalarType, Space};
 
-/// Words that many rows share, as `<name>` in a slot.
+/// Words that many rows share, as `<name>` in a place.
 #[rustfmt::skip]
 const SETS: &[(&str, &str)] = &[
     ("round", ".rn|.rz|.rm|.rp"),
@@ -87,34 +87,34 @@ pub(super) fn read(row: &'static Row) -> Form {
     let end = words.find(['.', '-', '(', '[']).unwrap_or(words.len());
     let (opcode, rest) = words.split_at(end);
     let any_words = rest.ends_with(".*");
-    let slots = slots(rest.trim_end_matches(".*"));
+    let places = places(rest.trim_end_matches(".*"));
     let operands = operands.trim();
     let any_operands = operands == "...";
     let operands =
         if any_operands { Vec::new() } else { split_operands(operands).map(|(text, optional)| operand(text, optional)).collect() };
-    Form { row, opcode, slots, any_words, operands, any_operands }
+    Form { row, opcode, places, any_words, operands, any_operands }
 }
 
-/// The slots of `-word.word(.a|.b)[.c]`.
-fn slots(mut rest: &'static str) -> Vec<WordPlace> {
-    let mut slots = Vec::new();
+/// The places of `-word.word(.a|.b)[.c]`.
+fn places(mut rest: &'static str) -> Vec<WordPlace> {
+    let mut places = Vec::new();
     while let Some(first) = rest.chars().next() {
         let (inner, end, required) = match first {
             '(' => (&rest[1..], ')', true),
             '[' => (&rest[1..], ']', false),
             _ => {
                 let end = rest[1..].find(['.', '-', '(', '[']).map_or(rest.len(), |at| at + 1);
-                slots.push(WordPlace { words: vec![word(&rest[..end])], required: true, joined: first == '-' });
+                places.push(WordPlace { words: vec![word(&rest[..end])], required: true, joined: first == '-' });
                 rest = &rest[end..];
                 continue;
             }
         };
-        let close = inner.find(end).unwrap_or_else(|| fault("unclosed slot in", rest));
+        let close = inner.find(end).unwrap_or_else(|| fault("unclosed place in", rest));
         let joined = inner.starts_with('-');
-        slots.push(WordPlace { words: inner[..close].split('|').flat_map(words).collect(), required, joined });
+        places.push(WordPlace { words: inner[..close].split('|').flat_map(words).collect(), required, joined });
         rest = &inner[close + 1..];
     }
-    slots
+    places
 }
 
 /// The word or the set that `text` denotes.

@@ -139,7 +139,7 @@ impl Swizzle {
     /// Where the byte goes that would lie at `address` of shared memory: bits 7 to 9 of the address, which number rows of 128 bytes,
     /// are added without carry to the number of the 16-byte unit in its span.
     #[inline]
-    pub fn place(self, address: u64) -> u64 {
+    pub fn apply(self, address: u64) -> u64 {
         let units = self.span().map_or(1, |span| u64::from(span / 16));
         address ^ ((address >> 7 & (units - 1)) << 4)
     }
@@ -267,13 +267,13 @@ mod tests {
     /// low two bits count, in spans of 32 the lowest.
     #[test]
     fn units_change_places_by_the_number_of_their_row() {
-        assert_eq!(Swizzle::B128.place(0x080), 0x090);
-        assert_eq!(Swizzle::B128.place(0x280), 0x2d0);
-        assert_eq!(Swizzle::B128.place(0x2a4), 0x2f4);
-        assert_eq!(Swizzle::B64.place(0x280), 0x290);
-        assert_eq!(Swizzle::B64.place(0x300), 0x320);
-        assert_eq!(Swizzle::B32.place(0x300), 0x300);
-        assert_eq!(Swizzle::B32.place(0x380), 0x390);
-        assert_eq!(Swizzle::None.place(0x2a4), 0x2a4);
+        assert_eq!(Swizzle::B128.apply(0x080), 0x090);
+        assert_eq!(Swizzle::B128.apply(0x280), 0x2d0);
+        assert_eq!(Swizzle::B128.apply(0x2a4), 0x2f4);
+        assert_eq!(Swizzle::B64.apply(0x280), 0x290);
+        assert_eq!(Swizzle::B64.apply(0x300), 0x320);
+        assert_eq!(Swizzle::B32.apply(0x300), 0x300);
+        assert_eq!(Swizzle::B32.apply(0x380), 0x390);
+        assert_eq!(Swizzle::None.apply(0x2a4), 0x2a4);
     }
 }

@@ -1,4 +1,4 @@
-//! Elements of buffers: their types, how a number becomes their bytes, and how their bytes are shown.
+//! Elements of buffers: their types, and how a number becomes their bytes. `debug::value::element_text` prints them.
 
 use std::fmt;
 
@@ -146,25 +146,10 @@ impl Element {
         out.extend_from_slice(&bits.to_le_bytes()[..self.bytes() as usize]);
     }
 
-    /// The element as text: untyped bits in hexadecimal, floats with the fewest digits that identify them.
-    pub fn show(self, bits: u64) -> String {
-        match self.kind() {
-            Kind::Bits => self.show_bits(bits),
-            Kind::Unsigned | Kind::Signed => self.to_integer(bits).to_string(),
-            Kind::Float if self == Element::F64 => shortest(format!("{:?}", f64::from_bits(bits))),
-            Kind::Float => shortest(format!("{:?}", self.to_f64(bits) as f32)),
-        }
-    }
-
     /// All its bits in hexadecimal.
     pub fn show_bits(self, bits: u64) -> String {
         format!("0x{bits:0width$x}", width = self.bytes() as usize * 2)
     }
-}
-
-/// `1` of `1.0`.
-fn shortest(text: String) -> String {
-    text.strip_suffix(".0").map(str::to_string).unwrap_or(text)
 }
 
 /// A number as it stands in a file: written without a point it is an integer.
@@ -279,15 +264,6 @@ mod tests {
         assert_eq!(Element::F64.encode(Number::Integer(1)), Ok(0x3ff0_0000_0000_0000));
         assert_eq!(Element::F16.encode(Number::Float(1.0)), Ok(0x3c00));
         assert_eq!(Element::BF16.encode(Number::Float(-2.0)), Ok(0xc000));
-    }
-
-    #[test]
-    fn elements_show_as_a_person_reads_them() {
-        assert_eq!(Element::B32.show(3), "0x00000003");
-        assert_eq!(Element::S16.show(0xffff), "-1");
-        assert_eq!(Element::F32.show(0x3dcc_cccd), "0.1");
-        assert_eq!(Element::F16.show(0x3c00), "1");
-        assert_eq!(Element::F64.show(f64::NAN.to_bits()), "NaN");
     }
 
     #[test]

@@ -73,7 +73,7 @@ pub struct Launch {
     pub printed: Option<Init>,
     /// Which findings are right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub findings: Option<Findings>,
+    pub findings: Option<ExpectedFindings>,
 }
 
 fn is_zero(value: &u32) -> bool {
@@ -255,7 +255,7 @@ pub enum Tolerance {
 /// Which findings a launch must have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub enum Findings {
+pub enum ExpectedFindings {
     /// None.
     Clean,
     /// At least one of these, and no other.

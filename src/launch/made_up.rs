@@ -203,7 +203,7 @@ pub struct Study<'a> {
     module: &'a str,
     known: &'a Known,
     uses: Uses,
-    traits: KernelFeatures,
+    features: KernelFeatures,
     /// The words of parameters that point to integers for sure.
     integers: Vec<flow::Word>,
 }
@@ -215,23 +215,23 @@ impl<'a> Study<'a> {
         let bits = arithmetic::integers(&flow);
         let integers = flow.words.iter().take(64).enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, word)| *word).collect();
         let (id, kernel) = (kernel, &program.functions[kernel.index()]);
-        Self { program, kernel, id, module, known, uses: Uses::of(&flow), traits: KernelFeatures::of(&flow), integers }
+        Self { program, kernel, id, module, known, uses: Uses::of(&flow), features: KernelFeatures::of(&flow), integers }
     }
 
     /// The guess to begin with.
     pub fn first(&self) -> Guess {
-        let block = self.known.block.as_ref().map_or_else(|| self.traits.block(self.kernel).0, |known| known.0);
+        let block = self.known.block.as_ref().map_or_else(|| self.features.block(self.kernel).0, |known| known.0);
         self.with_block(block)
     }
 
     fn with_block(&self, block: [u32; 3]) -> Guess {
-        let cluster = self.known.cluster.as_ref().map_or_else(|| self.traits.cluster(self.kernel).0, |known| known.0);
-        let grid = self.known.grid.as_ref().map_or_else(|| self.traits.grid(cluster), |known| known.0);
-        let most = self.traits.dynamic_most.unwrap_or(0);
+        let cluster = self.known.cluster.as_ref().map_or_else(|| self.features.cluster(self.kernel).0, |known| known.0);
+        let grid = self.known.grid.as_ref().map_or_else(|| self.features.grid(cluster), |known| known.0);
+        let most = self.features.dynamic_most.unwrap_or(0);
         let dynamic_shared = self.known.dynamic_shared.as_ref().map_or(most, |known| known.0);
         let covered = (0..3).map(|index| u64::from(grid[index]) * u64::from(block[index])).max().unwrap_or(1);
         let has_loops = self.uses.words.iter().any(|used| used.number.ends_loop.is_some());
-        let most = match (has_loops, self.traits.multiplies()) {
+        let most = match (has_loops, self.features.multiplies()) {
             (true, true) => SIZE_OF_MATRICES,
             (true, false) => SIZE_OF_LOOPS,
             (false, _) => SIZE.1,
@@ -266,7 +266,7 @@ impl<'a> Study<'a> {
                 others.push(Guess { box_bytes, instead: Some(format!("with larger boxes, {failed}")), ..first.clone() });
             }
         }
-        others.extend(self.blocks(first, failed));
+        others.extend(self.other_block_shapes(first, failed));
         for size in [16, 4, 1].into_iter().filter(|size| *size < first.size) {
             let instead = Some(format!("with larger numbers, {failed}"));
             others.push(Guess { size, integers: Integers::Zero, instead, ..first.clone() });
@@ -326,7 +326,7 @@ impl<'a> Study<'a> {
     /// The parameters that are given and that the kernel writes to, where nothing says how many blocks there are.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other parameters are no buffers")]
     pub fn outputs(&self) -> Vec<usize> {
-        let is_free = self.known.grid.is_none() && !self.traits.cooperative;
+        let is_free = self.known.grid.is_none() && !self.features.cooperative;
         let writes = |index: &usize| {
             let whole = self.uses.whole(*index, self.kernel.params.get(*index).map_or(0, |formal| formal.bytes));
             whole.and_then(|used| used.pointer).is_some_and(|pointer| pointer.writes)
@@ -361,13 +361,13 @@ impl<'a> Study<'a> {
     }
 
     /// The dimensions in which the code distinguishes blocks.
-    pub fn block_dimensions(&self) -> [bool; 3] {
-        self.traits.block_dimensions
+    pub fn ctaid_axes(&self) -> [bool; 3] {
+        self.features.ctaid_axes
     }
 
     /// What a number gets that does nothing but end a loop.
     fn rounds(&self, guess: &Guess) -> u64 {
-        if self.traits.cooperative { guess.size.min(ROUNDS_COOPERATIVE) } else { guess.size }
+        if self.features.cooperative { guess.size.min(ROUNDS_COOPERATIVE) } else { guess.size }
     }
 
     /// Whether a shape or a size that nothing decides may lead the kernel to memory that it does not write, or writes twice.
@@ -379,7 +379,7 @@ impl<'a> Study<'a> {
     pub fn has_free_block(&self) -> bool {
         let limits = &self.kernel.limits;
         let decided = self.known.block.is_some() || limits.required_block.is_some();
-        !decided && self.traits.has_tiles() && (limits.max_block.is_none() || self.traits.has_rows())
+        !decided && self.features.has_tiles() && (limits.max_block.is_none() || self.features.has_rows())
     }
 
     fn has_free_strides(&self) -> bool {
@@ -388,12 +388,12 @@ impl<'a> Study<'a> {
     }
 
     /// Guesses with other blocks for a kernel of which `found` says what is wrong with that of `guess`; none where the block is decided.
-    pub fn blocks(&self, guess: &Guess, found: &str) -> Vec<Guess> {
+    pub fn other_block_shapes(&self, guess: &Guess, found: &str) -> Vec<Guess> {
         if self.known.block.is_some() {
             return Vec::new();
         }
         let instead = format!("with a block of {}, {found}", extents(guess.block));
-        let blocks = self.traits.other_blocks(self.kernel).into_iter().filter(|block| *block != guess.block);
+        let blocks = self.features.other_blocks(self.kernel).into_iter().filter(|block| *block != guess.block);
         let with = |block| Guess { instead: Some(instead.clone()), extents: guess.extents.clone(), ..self.with_block(block) };
         blocks.map(with).collect()
     }
@@ -410,14 +410,14 @@ impl<'a> Study<'a> {
         let is_free = |index: usize| !self.known.params.contains_key(&index);
         let matters = self.uses.words.iter().any(|used| used.pointer.is_none() && is_free(used.word.param));
         // Where the whole grid meets, it is the meeting that lasts.
-        let size = SIZES_SMALLER.into_iter().find(|size| *size < guess.size && !self.traits.cooperative)?;
+        let size = SIZES_SMALLER.into_iter().find(|size| *size < guess.size && !self.features.cooperative)?;
         let instead = guess.instead.clone().or_else(|| Some("with larger numbers the kernel runs long".to_string()));
         matters.then(|| Guess { size, instead, ..guess.clone() })
     }
 
     /// Whether the number of bytes of dynamic shared memory is to be measured.
     pub fn measures_shared(&self) -> bool {
-        self.known.dynamic_shared.is_none() && self.traits.dynamic_most.is_some()
+        self.known.dynamic_shared.is_none() && self.features.dynamic_most.is_some()
     }
 
     /// The launch that follows from `guess`.
@@ -445,7 +445,7 @@ impl<'a> Study<'a> {
             module: Some(self.module.to_string()),
             cluster,
             dynamic_shared: guess.dynamic_shared,
-            cooperative: self.traits.cooperative || self.known.cooperative,
+            cooperative: self.features.cooperative || self.known.cooperative,
             ..launch(self.kernel, guess.grid, guess.block, params)
         };
         self.known.variables.iter().for_each(|given| given.clone().put(&mut launch));
@@ -454,7 +454,7 @@ impl<'a> Study<'a> {
 
     fn shape_reasons(&self, guess: &Guess) -> Vec<Reason> {
         let said = |known: &Option<([u32; 3], String)>| known.as_ref().map(|known| known.1.clone());
-        let (first, why, decided) = self.traits.block(self.kernel);
+        let (first, why, decided) = self.features.block(self.kernel);
         let fits = if guess.block_fits { Basis::Derived } else { Basis::Guessed };
         let (block, basis) = match said(&self.known.block) {
             Some(why) => (why, Basis::Given),
@@ -466,9 +466,9 @@ impl<'a> Study<'a> {
             None => ("two blocks where the code distinguishes them".to_string(), Basis::Guessed),
         };
         let mut reasons = vec![Reason::new("grid", grid).based(grid_basis), Reason::new("block", block).based(basis)];
-        let cluster = said(&self.known.cluster).or_else(|| self.traits.cluster(self.kernel).1.map(str::to_string));
+        let cluster = said(&self.known.cluster).or_else(|| self.features.cluster(self.kernel).1.map(str::to_string));
         reasons.extend(cluster.map(|why| Reason::new("cluster", why)));
-        let dynamic = match (&self.known.dynamic_shared, self.traits.dynamic_most) {
+        let dynamic = match (&self.known.dynamic_shared, self.features.dynamic_most) {
             (Some((_, why)), _) => Some((why.as_str(), Basis::Given)),
             (None, Some(most)) if guess.dynamic_shared == most => Some(("the most that the target allows", Basis::Guessed)),
             (None, Some(_)) => Some(("as much as the kernel reaches", Basis::Derived)),
@@ -476,7 +476,7 @@ impl<'a> Study<'a> {
         };
         let what = format!("dynamic shared memory = {}", guess.dynamic_shared);
         reasons.extend(dynamic.map(|(why, basis)| Reason::new(&what, why.to_string()).based(basis)));
-        if self.traits.cooperative {
+        if self.features.cooperative {
             reasons.push(Reason::new("cooperative", "the code reads the address of the grid's barrier".to_string()));
         }
         reasons

@@ -41,7 +41,7 @@ mod words;
 pub use data::DataError;
 pub use element::{Element, Kind, Number};
 pub use expect::{Comparison, Expect, Mismatch};
-pub use file::{Content, Findings, Tolerance};
+pub use file::{Content, ExpectedFindings, Tolerance};
 pub use init::{Contents, Recipe, pieces};
 pub use locate::Place;
 pub use made_up::{Basis, Guess, Integers, Known, KnownMap, MadeUp, ONE_OF_SEVERAL, Origins, Reason, Study, Word, constants_of, file_of};

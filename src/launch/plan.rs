@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::element::Element;
 use super::expect::Expect;
-use super::file::Findings;
+use super::file::ExpectedFindings;
 use super::init::Contents;
 use super::made_up::Reason;
 use crate::program::{Content, FuncId, Image, TensorMap, VarId};
@@ -51,11 +51,11 @@ pub struct PlannedLaunch {
     /// What it gives to variables of the module.
     pub variables: Vec<PlannedVariable>,
     /// Bytes of all parameters.
-    pub param_bytes: u32,
+    pub param_size: u32,
     /// Why the device would refuse it (finding `launch.bounds`).
     pub bounds: Option<String>,
     /// Which findings are right.
-    pub findings: Option<Findings>,
+    pub findings: Option<ExpectedFindings>,
     /// What the source calls its parameters, by index, where that is known.
     pub names: BTreeMap<usize, String>,
     /// Whether words of the command line, or the debugger, made it, and no launch file.
@@ -155,7 +155,7 @@ impl PlannedLaunch {
 
     /// The bytes of all parameters, given the address of each buffer of the case.
     pub fn param_bytes(&self, addresses: &[u64]) -> Vec<u8> {
-        let mut all = vec![0; self.param_bytes as usize];
+        let mut all = vec![0; self.param_size as usize];
         for param in &self.params {
             let address_of = |buffer: usize| addresses.get(buffer).copied().unwrap_or(0);
             let bytes = match &param.value {

@@ -169,7 +169,7 @@ impl Resolver<'_> {
             params,
             images,
             variables: self.variables(place, launch),
-            param_bytes: function.param_bytes,
+            param_size: function.param_bytes,
             bounds: bounds::violation(function, &shape),
             findings: launch.findings.clone(),
             names: BTreeMap::new(),

@@ -11,13 +11,13 @@ use crate::base::{Diagnostic, SourceId, Span};
 
 /// One statement, not yet in its place in the tree.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
-pub(super) enum Piece<'a> {
+pub(super) enum ParsedStatement<'a> {
     /// A directive.
     Item(Box<Item<'a>>),
     /// The variables of one declaration.
     Variables(Vec<Variable<'a>>),
     /// A function without its body.
-    Head(Box<FunctionParts<'a>>),
+    Header(Box<FunctionParts<'a>>),
     /// What only a body can hold.
     Statement(Box<Statement<'a>>),
 }

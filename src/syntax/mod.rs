@@ -1,7 +1,7 @@
 //! From text to tree.
 //!
 //! ```text
-//! text ─ lexer ─▶ tokens ─ statements ─▶ one statement's tokens ─ grammar ─▶ piece ─ assemble ─▶ tree
+//! text ─ lexer ─▶ tokens ─ statements ─▶ one statement's tokens ─ grammar ─▶ statement ─ tree_builder ─▶ tree
 //! ```
 //!
 //! A statement is parsed by itself. If it is wrong, `error` words the mistake, the rest of the statement is skipped and the next one
@@ -12,13 +12,13 @@
 //! bounded, and time and memory grow with the length of the text.
 
 mod actions;
-mod assemble;
 mod error;
 mod expression;
 mod lexer;
 mod printer;
 mod problems;
 mod statements;
+mod tree_builder;
 mod words;
 
 pub mod tree;
@@ -32,10 +32,10 @@ lalrpop_util::lalrpop_mod!(
 
 use crate::base::{Diagnostic, SourceId, Span};
 use actions::File;
-use assemble::Assembler;
 use lexer::{LexError, Token};
 use problems::Problems;
 use statements::Statements;
+use tree_builder::TreeBuilder;
 pub use words::{WordKind, words};
 
 /// Reads a PTX file (PTX ISA, "Syntax" and "Directives", versions 1.4 to 9.x).
@@ -53,24 +53,24 @@ pub fn parse<'a>(source: SourceId, text: &'a str) -> (tree::Module<'a>, Vec<Diag
     let end = file.span(length, length);
     let parser = grammar::StatementParser::new();
     let mut statements = Statements::new(text);
-    let mut assembler = Assembler::default();
+    let mut builder = TreeBuilder::default();
     while let Some((first, token, first_end)) = statements.start() {
         if problems.are_too_many() {
-            return (assembler.give_up(), problems.finish(file.span(first, first)));
+            return (builder.into_partial_tree(), problems.finish(file.span(first, first)));
         }
         match token {
             Token::LBrace | Token::RBrace => {
                 statements.take_brace();
                 let brace = file.span(first, first_end);
-                if token == Token::LBrace { assembler.open(brace, &mut problems) } else { assembler.close(brace, &mut problems) }
+                if token == Token::LBrace { builder.open(brace, &mut problems) } else { builder.close(brace, &mut problems) }
             }
             _ => match parser.parse(file, &mut statements) {
-                Ok(piece) => assembler.add(piece, &mut problems),
-                Err(error) => recover(file, first, error, &mut statements, &mut assembler, &mut problems),
+                Ok(statement) => builder.add(statement, &mut problems),
+                Err(error) => recover(file, first, error, &mut statements, &mut builder, &mut problems),
             },
         }
     }
-    let module = assembler.finish(end, &mut problems);
+    let module = builder.finish(end, &mut problems);
     (module, problems.finish(end))
 }
 
@@ -81,7 +81,7 @@ fn recover<'a>(
     first: u32,
     error: actions::SyntaxError<'a>,
     statements: &mut Statements<'a>,
-    assembler: &mut Assembler<'a>,
+    builder: &mut TreeBuilder<'a>,
     problems: &mut Problems,
 ) {
     let [previous_end, _] = statements.ends();
@@ -98,6 +98,6 @@ fn recover<'a>(
     }
     if statements.is_head() {
         let [_, end] = statements.ends();
-        assembler.lose_head(file.span(first, end), problems);
+        builder.recover_header(file.span(first, end), problems);
     }
 }

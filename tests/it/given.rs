@@ -155,7 +155,7 @@ fn floats_are_rounded_where_the_kernel_reads_bf16() {
     folder.npy("x.npy", Element::F32, &numbers);
     folder.npy("wide.npy", Element::F32, &rounded);
     folder.npy("x64.npy", Element::F64, &numbers);
-    let line = "in: bf16[5] = 1 1.015625 1.0078125 -3.140625 0.100097656";
+    let line = "in: bf16[5] = 1 1.016 1.01 -3.14 0.1";
     for word in ["in=@x.npy", "in=bf16[]=@x.npy"] {
         folder.assert(&format!("--batch widen.ptx --block 5 -a {word} --expect out=@wide.npy"), 0, &[line, "widen: as expected"]);
     }

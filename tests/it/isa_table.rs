@@ -39,7 +39,7 @@ fn every_row_is_read_and_has_help_and_a_version() {
 #[test]
 fn every_word_of_a_row_is_a_word() {
     for form in all() {
-        for word in form.slots.iter().flat_map(|slot| &slot.words) {
+        for word in form.places.iter().flat_map(|place| &place.words) {
             assert!(
                 !word.text.is_empty() && word.text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:.".contains(&byte)),
                 "'{}' in {}",
@@ -61,7 +61,7 @@ fn no_row_stands_twice() {
 
 #[test]
 fn an_operand_has_a_type_the_opcode_can_give_it() {
-    let types = |form: &Form| form.slots.iter().filter(|slot| slot.words.iter().any(|word| word.ty.is_some())).count();
+    let types = |form: &Form| form.places.iter().filter(|place| place.words.iter().any(|word| word.ty.is_some())).count();
     for form in all().iter().filter(|form| !form.any_words) {
         for operand in &form.operands {
             let needed = match operand.ty {
@@ -78,7 +78,7 @@ fn an_operand_has_a_type_the_opcode_can_give_it() {
 fn words_that_bring_an_operand_are_words_of_the_row() {
     for form in all() {
         for word in form.operands.iter().filter_map(|operand| operand.with).flat_map(|words| words.split('|')) {
-            assert!(form.slots.iter().any(|slot| slot.words.iter().any(|other| other.text == word)), "{word} of {}", form.row.syntax);
+            assert!(form.places.iter().any(|place| place.words.iter().any(|other| other.text == word)), "{word} of {}", form.row.syntax);
         }
     }
 }

@@ -92,7 +92,7 @@ fn loads_and_stores_move_what_the_hardware_moved() {
         let copy = TensorBox::new(&recorded.map, request).unwrap_or_else(|fault| panic!("{}: {}", case.name, fault.message));
         let mut shared = if is_store { bytes(&other.contents, other.bytes) } else { vec![0xcc; 1 << 15] };
         let fill = copy.fill();
-        copy.pieces(|piece| {
+        copy.swizzled_runs(|piece| {
             for byte in 0..piece.bytes {
                 let at = (piece.shared + byte) as usize;
                 match piece.global {

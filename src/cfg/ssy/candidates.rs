@@ -1,4 +1,4 @@
-//! The possible reconvergence points, in the order in which an assembler decides on them.
+//! The possible reconvergence points, in the order in which ptxas decides on them.
 
 use std::cmp::Reverse;
 
@@ -24,7 +24,7 @@ pub(super) enum Reason {
     BackEdge,
     /// Lanes leave a loop for it, in different iterations.
     LoopExit,
-    /// The same, after a branch that else goes back to the header, of a loop that is left elsewhere too.
+    /// The same, at a latch: a branch whose other side goes back to the header, in a loop that has other exits too.
     LatchExit,
 }
 
@@ -36,27 +36,27 @@ pub(super) struct Candidate {
     pub(super) push_point: PushPoint,
     pub(super) reason: Reason,
     /// The innermost loop in which lanes reconverge there.
-    region: Option<usize>,
-    /// Of one region, lower classes come first.
+    innermost_loop: Option<usize>,
+    /// Of one innermost_loop, lower classes come first.
     class: u8,
 }
 
-/// Every path from where the lanes part leads to the candidate, but for ends.
+/// Every path from where the lanes part leads to the candidate, or to an end of the function.
 const CERTAIN: u8 = 0;
 /// The exit at the latch of a loop with other exits.
 const LATCH: u8 = 1;
 /// Some paths lead past it.
 const PARTIAL: u8 = 2;
 
-/// All candidates, outer regions before inner ones, and of equals the last one first.
+/// All candidates, outer loops before inner ones, and of equals the last one first.
 pub(super) fn candidates(shape: &Shape) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = shape.order.iter().filter_map(|block| join(shape, *block)).collect();
     for index in 0..shape.loops.len() {
         found.extend(way_back(shape, index));
         add_exits(shape, index, &mut found);
     }
-    let depth = |region: Option<usize>| region.map_or(0, |found| shape.loops[found].depth);
-    found.sort_by_key(|one| (depth(one.region), one.region, one.class, Reverse(shape.rank[one.target.index()])));
+    let depth = |innermost_loop: Option<usize>| innermost_loop.map_or(0, |found| shape.loops[found].depth);
+    found.sort_by_key(|one| (depth(one.innermost_loop), one.innermost_loop, one.class, Reverse(shape.rank[one.target.index()])));
     found
 }
 
@@ -74,12 +74,12 @@ fn join(shape: &Shape, target: BlockId) -> Option<Candidate> {
     }
     let parting = shape.common_dominator(from.iter().copied())?;
     let outermost = shape.loops_of(target).filter(|around| shape.loops[*around].header == target).last();
-    let region = outermost.map_or(shape.innermost[target.index()], |header_of| shape.loops[header_of].parent);
-    let class = class(shape, parting, target, region);
+    let innermost_loop = outermost.map_or(shape.innermost[target.index()], |header_of| shape.loops[header_of].parent);
+    let class = class(shape, parting, target, innermost_loop);
     let ends = |ending: Ending| from.iter().any(|block| shape.endings[block.index()] == ending);
     let never_parts = shape.endings[parting.index()] == Ending::Uniform || class == PARTIAL && ends(Ending::Uniform);
     let only_by_table = class == PARTIAL && shape.endings[parting.index()] == Ending::Indexed && !ends(Ending::Conditional);
-    let candidate = Candidate { target, push_point: outside(shape, parting, target), reason: Reason::Join, region, class };
+    let candidate = Candidate { target, push_point: outside(shape, parting, target), reason: Reason::Join, innermost_loop, class };
     (!never_parts && !only_by_table).then_some(candidate)
 }
 
@@ -96,7 +96,7 @@ fn way_back(shape: &Shape, index: usize) -> Option<Candidate> {
     }
     let inner = shape.loops_of(parting).take_while(|around| *around != index).last();
     let push_point = inner.map_or(PushPoint::At(parting), PushPoint::Before);
-    Some(Candidate { target: found.header, push_point, reason: Reason::BackEdge, region: Some(index), class: CERTAIN })
+    Some(Candidate { target: found.header, push_point, reason: Reason::BackEdge, innermost_loop: Some(index), class: CERTAIN })
 }
 
 /// Where lanes leave the loop `index`.
@@ -104,8 +104,8 @@ fn add_exits(shape: &Shape, index: usize, candidates: &mut Vec<Candidate>) {
     let found = &shape.loops[index];
     let is_latch = |block: BlockId| found.latches.contains(&block);
     let candidate = |(from, target): (BlockId, BlockId), reason, class| {
-        let region = shape.innermost[target.index()];
-        Candidate { target, push_point: outside(shape, from, target), reason, region, class }
+        let innermost_loop = shape.innermost[target.index()];
+        Candidate { target, push_point: outside(shape, from, target), reason, innermost_loop, class }
     };
     let Some(first) = found.exits.first().copied() else { return };
     let is_entered_once = |target: BlockId| shape.entries(target).count() < 2;
@@ -116,8 +116,8 @@ fn add_exits(shape: &Shape, index: usize, candidates: &mut Vec<Candidate>) {
     let top = shape.end_of_line(found.header);
     let tested_at_top = !is_latch(top) && !found.exits.iter().any(|(from, _)| is_latch(*from));
     for exit in found.exits.iter().filter(|(from, target)| tested_at_top && *from == top && is_entered_once(*target)) {
-        let region = shape.innermost[exit.1.index()];
-        candidates.push(candidate(*exit, Reason::Join, class(shape, top, exit.1, region)));
+        let innermost_loop = shape.innermost[exit.1.index()];
+        candidates.push(candidate(*exit, Reason::Join, class(shape, top, exit.1, innermost_loop)));
     }
     let mut targets: Vec<BlockId> = found.exits.iter().map(|(_, target)| *target).collect();
     targets.dedup();
@@ -133,13 +133,13 @@ fn add_exits(shape: &Shape, index: usize, candidates: &mut Vec<Candidate>) {
     }
 }
 
-/// Whether all paths from `parting` on inside the region lead to `target`, but for ends and for those that leave the region.
-fn class(shape: &Shape, parting: BlockId, target: BlockId, region: Option<usize>) -> u8 {
-    let header = region.map(|around| shape.loops[around].header);
-    // Edges that neither lead to the target nor leave the region, nor go back inside of it.
+/// Whether all paths from `parting` on inside the loop lead to `target`, except those that end the function or leave the loop.
+fn class(shape: &Shape, parting: BlockId, target: BlockId, innermost_loop: Option<usize>) -> u8 {
+    let header = innermost_loop.map(|around| shape.loops[around].header);
+    // Edges that neither lead to the target nor leave the innermost_loop, nor go back inside of it.
     let is_open = |block: BlockId, next: BlockId| {
         let goes_round = Some(next) == header;
-        let is_outside = region.is_some_and(|around| !shape.is_in(around, next));
+        let is_outside = innermost_loop.is_some_and(|around| !shape.is_in(around, next));
         !(next == target || shape.is_back(block, next) && !goes_round || is_outside || shape.is_dead_end(next))
     };
     let mut is_partial = false;

@@ -1,4 +1,4 @@
-//! Where lanes of a warp with a stack reconverge: the places that an assembler for sm_6x and earlier pushes for them.
+//! Where lanes of a warp with a stack reconverge: the places that ptxas for sm_6x and earlier pushes for them.
 //!
 //! The hardware does not look for post-dominators: lanes reconverge where an SSY or PBK that they executed before says. This is where ptxas
 //! puts them. A place is pushed
@@ -8,7 +8,7 @@
 //! - for the header of a loop with several back edges, in every iteration. A back edge whose loop can be left for one place only,
 //!   inside of the others, is a loop of its own.
 //!
-//! Outer regions are decided on before inner ones; in a region first what all paths lead to, then the exit after a latch, then the rest,
+//! Outer loops are decided on before inner ones; in a loop first what all paths lead to, then the exit after a latch, then the rest,
 //! the last first. A place is left out that cannot be pushed together with those before it ([`nesting`]): only one of the places pushed
 //! at a point can be reached past others. A block whose only path is to an end is no reason to wait.
 
@@ -40,7 +40,7 @@ pub(super) fn pushed(program: &Program, graph: &Graph) -> Vec<Vec<BlockId>> {
     pushed
 }
 
-/// Where the branch that ends `block` leads if all its paths are the same: an assembler leaves it out.
+/// Where the branch that ends `block` leads if all its paths are the same: ptxas leaves it out.
 fn only_successor(program: &Program, graph: &Graph, block: BlockId) -> Option<BlockId> {
     if let [next] = graph.successors(block) {
         return Some(*next);

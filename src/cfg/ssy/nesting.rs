@@ -1,6 +1,6 @@
 //! Which candidates can be pushed on one stack together.
 //!
-//! An assembler has two instructions that bring a lane to a reconvergence point: SYNC to the innermost that was pushed, BRK to the
+//! ptxas has two instructions that bring a lane to a reconvergence point: SYNC to the innermost that was pushed, BRK to the
 //! innermost of those that were pushed for it. So of the places pushed at one point, a single one can be reached past others.
 
 use std::cmp::Reverse;
@@ -109,7 +109,7 @@ impl<'a> Nesting<'a> {
         awaited
     }
 
-    /// Chooses `candidate` too if it can be pushed together with the others and an assembler has a reason to.
+    /// Chooses `candidate` too if it can be pushed together with the others and ptxas has a reason to.
     pub(super) fn choose(&mut self, candidate: Candidate) {
         if self.chosen.iter().any(|other| (other.target, other.push_point) == (candidate.target, candidate.push_point)) {
             return;

@@ -1,4 +1,4 @@
-//! The blocks of a function as an assembler for warps with a stack sees them: loops with one back edge each, and what dominates what.
+//! The blocks of a function as ptxas, for warps with a stack sees them: loops with one back edge each, and what dominates what.
 
 use std::collections::BTreeSet;
 

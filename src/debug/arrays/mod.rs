@@ -2,19 +2,19 @@
 //!
 //! nvcc writes every array in shared, constant and local memory, and every `__device__` array, as bytes: `.shared .align 4 .b8 As[1024]`.
 //! What its elements are shows in the code. [`flow`] follows the addresses of the variables through registers, frames and calls;
-//! [`evidence`] finds what registers are taken for; [`accesses`] lists what each variable is accessed with, and [`judge`] decides. The
-//! type is the one on which all accesses agree; rows are what indices are multiplied with. Where accesses disagree, or the address goes
+//! [`evidence`] finds what registers are taken for; [`accesses`] lists what each variable is accessed with, and [`element_type`] decides.
+//! The type is the one on which all accesses agree; rows are what indices are multiplied with. Where accesses disagree, or the address goes
 //! where it is not followed, the array stays one of bytes, and what the user says is always taken instead.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod accesses;
+mod element_type;
 mod evidence;
 mod fact;
 mod flow;
 mod form;
 mod given;
-mod judge;
 mod known;
 mod mention;
 mod rewritten;
@@ -127,7 +127,7 @@ fn analyse(program: &Program) -> Analysis {
         let id = VarId::new(index);
         let known = match flow.escapes.get(&id) {
             Some(escape) => Known::Bytes(UntypedReason::Escapes(*escape)),
-            None => judge::judge(variable, &accesses[index]),
+            None => element_type::infer(variable, &accesses[index]),
         };
         (id, known)
     });

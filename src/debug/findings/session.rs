@@ -134,7 +134,7 @@ impl Session {
 
     /// Goes to a time of a launch that was executed, or to where the run ends before that.
     fn stand_at(&mut self, launch: usize, time: Tick) {
-        self.timeline.approach(time);
+        self.timeline.restore(time);
         while self.launch() < launch || self.launch() == launch && self.time() < time {
             if self.timeline.run(time, &mut NullObserver) == Ran::Ended || self.time() >= time {
                 return;

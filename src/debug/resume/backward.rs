@@ -5,7 +5,7 @@
 //! stood still are recognized by their snapshots and never run.
 
 use super::cause::{Caught, Cause, is_done};
-use super::judge::Judged;
+use super::decision::Decision;
 use super::line::lines_from;
 use super::watcher::Stepped;
 use super::{NextQuestion, ResumeError, SLICE, StopInfo};
@@ -240,7 +240,7 @@ impl Session {
         let focus = self.focus;
         let stop = finding.map(|time| PastStop {
             time,
-            causes: self.judge_findings(time, false),
+            causes: self.decide_findings(time, false),
             focus: std::mem::replace(&mut self.focus, focus),
         });
         Ok(stop.filter(|stop| !stop.causes.is_empty()))
@@ -278,7 +278,7 @@ impl Session {
         let mut question = NextQuestion::after(self.time());
         while self.time() < end {
             let ran = self.run_watched(end.min(question.time), &mut watcher);
-            let Judged { causes, .. } = self.judge(&mut watcher, false);
+            let Decision { causes, .. } = self.decide(&mut watcher, false);
             let found = std::mem::replace(&mut self.focus, focus);
             let time = causes.iter().map(|cause| self.stop_time(cause)).max();
             if let Some(time) = time.filter(|time| *time < now) {

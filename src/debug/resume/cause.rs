@@ -1,4 +1,4 @@
-//! Why a run pauses, in terms of the machine. Names and values are looked up only where the session stops: a run back judges many
+//! Why a run pauses, in terms of the machine. Names and values are looked up only where the session stops: a run back decides on many
 //! pauses and stops at one.
 
 use crate::debug::WatchedAccessText;

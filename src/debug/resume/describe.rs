@@ -1,6 +1,6 @@
 //! What was done to an mbarrier or a copy, in words.
 
-use super::watcher::CopyHit;
+use super::watcher::CopyCandidate;
 use crate::base::counted;
 use crate::debug::breakpoints::{CopyAct, MbarrierAct};
 use crate::debug::session::Session;
@@ -43,7 +43,7 @@ impl Session {
     }
 
     /// What became of a copy: `copy #3 has ended: it was issued at ring.ptx:88 by block (0,0,0) warp 0 lane 0, time 12`.
-    pub(super) fn describe_copy(&self, copy: &CopyHit) -> (CopyAct, String) {
+    pub(super) fn describe_copy(&self, copy: &CopyCandidate) -> (CopyAct, String) {
         let place = self.program().place(copy.issued.pc);
         let [x, y, z] = copy.issued.block;
         let by = format!("block ({x},{y},{z}) warp {} {}", copy.issued.warp, copy.lanes.describe());

@@ -199,22 +199,22 @@ impl Session {
         let causes = loop {
             let until = self.next_finding(self.time()).map_or(question.time, |time| time.min(question.time));
             let ran = self.run_watched(until, &mut watcher);
-            let judged = self.judge(&mut watcher, true);
+            let decision = self.decide(&mut watcher, true);
             let found = self.found_since(begin, known);
-            let causes = self.stop_at_finding(found, judged.causes, watcher.step.is_some() || ran == Ran::Ended);
+            let causes = self.stop_at_finding(found, decision.causes, watcher.step.is_some() || ran == Ran::Ended);
             if !causes.is_empty() && ran != Ran::Ended {
                 break causes;
             }
             match ran {
-                Ran::Ended => break causes.into_iter().chain(self.judge_end()).collect(),
+                Ran::Ended => break causes.into_iter().chain(self.decide_end()).collect(),
                 Ran::Reached | Ran::Paused | Ran::Launched if question.is_due(self.time()) && !interrupt.should_continue(self) => {
                     break vec![Reason::Interrupted.into()];
                 }
                 Ran::Reached | Ran::Paused | Ran::Launched => {}
             }
-            if let Some(issue) = judged.spinning {
+            if let Some(issue) = decision.spinning {
                 self.let_others(&mut scheduler_lock, &mut watcher, &issue);
-            } else if judged.foreign || watcher.waits_for.is_some() {
+            } else if decision.resumes_stepped_warp || watcher.waits_for.is_some() {
                 self.lock_scheduler(&mut scheduler_lock, &mut watcher);
             }
         };
@@ -242,7 +242,7 @@ impl Session {
             self.return_to(time);
         }
         let focus = self.focus;
-        let mut all = self.judge_findings(time, true);
+        let mut all = self.decide_findings(time, true);
         if !causes.is_empty() {
             self.focus = focus;
         }

@@ -63,7 +63,7 @@ impl Session {
 
     /// Why a run stops at the findings that were noticed at `time`; empty if the conditions of catchpoints do not hold. The focus moves
     /// to the first.
-    pub(super) fn judge_findings(&mut self, time: Tick, counting: bool) -> Vec<Cause> {
+    pub(super) fn decide_findings(&mut self, time: Tick, counting: bool) -> Vec<Cause> {
         let found: Vec<FindingText> = self
             .noticed()
             .filter(|(finding, noticed)| *noticed == time && self.stops_at(finding))
@@ -74,7 +74,7 @@ impl Session {
             let Some(site) = finding.site().cloned() else { continue };
             let Focus { block, warp, .. } = site.focus();
             let mut caught = Vec::new();
-            self.judge_event(Event::Finding, Threads { block, warp, lanes: site.lanes }, counting, &mut caught);
+            self.decide_event(Event::Finding, Threads { block, warp, lanes: site.lanes }, counting, &mut caught);
             if caught.is_empty() && !self.stops_by_setting(&finding) {
                 continue;
             }

@@ -5,8 +5,8 @@
 //! found at once.
 
 use super::SLICE;
-use super::watched::{Watched, bytes_of};
-use super::watcher::{Hit, WatchedTouch, Watcher};
+use super::watcher::{Candidate, TouchCandidate, Watcher};
+use super::watchpoint::{Watchpoint, bytes_of};
 use crate::debug::breakpoints::WatchMode;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::target::Target;
@@ -84,13 +84,13 @@ impl Session {
         }
         self.return_to(begin);
         let mut watcher = Watcher::new(Tick::MAX);
-        let watched = Watched::new(None, target.clone(), WatchMode::Access, self.machine());
+        let watched = Watchpoint::new(None, target.clone(), WatchMode::Access, self.machine());
         watcher.places.push(watched.with_every_write(self.program()));
         while self.time() < end {
             let slice = end.min(self.time().saturating_add(SLICE));
             let ran = self.run_watched(slice, &mut watcher);
-            for hit in std::mem::take(&mut watcher.hits) {
-                if let Hit::Touched(_, touching) = hit
+            for candidate in std::mem::take(&mut watcher.candidates) {
+                if let Candidate::Touched(_, touching) = candidate
                     && touching.kind != AccessKind::Read
                 {
                     history.touches.extend(self.note(&mut watcher.places[0], touching));
@@ -107,7 +107,7 @@ impl Session {
         history
     }
 
-    fn note(&self, watched: &mut Watched, touching: WatchedTouch) -> Option<WatchedAccess> {
+    fn note(&self, watched: &mut Watchpoint, touching: TouchCandidate) -> Option<WatchedAccess> {
         let new = bytes_of(&watched.target, self.machine())?;
         let old = watched.replace(new.clone());
         let inst = &self.program().code[touching.place.pc.index()];

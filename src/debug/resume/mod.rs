@@ -1,24 +1,24 @@
 //! Running, forwards and backwards, until there is a reason to stop.
 //!
-//! Forwards, a [`watcher`] notes what may be a stop and the machine pauses there; what it notes is judged ([`judge`]) with the whole
+//! Forwards, a [`watcher`] notes what may be a stop and the machine pauses there; what it notes is decided on ([`decision`]) with the whole
 //! machine at hand, and most often the run goes on. Backwards, the stretch between two snapshots is run forwards in the same way,
 //! the latest stop before the present is remembered, and the session goes there; if there is none, the stretch before it is next.
 //! So both directions stop at the same places.
 
 mod backward;
 mod cause;
+mod decision;
 mod describe;
 mod flags;
 mod forward;
 mod found;
 mod history;
-mod judge;
 mod line;
 mod scheduler_lock;
 mod seek;
 mod swap;
-mod watched;
 mod watcher;
+mod watchpoint;
 
 use super::display;
 use super::focus::Focus;
@@ -30,12 +30,12 @@ use cause::Cause;
 
 pub(super) use flags::{Spin, WarpPlace, flag_reads};
 pub use history::History;
-pub use watched::bytes_of;
+pub use watchpoint::bytes_of;
 
 /// Ticks between two questions whether to go on: some two milliseconds.
 const SLICE: u64 = 1 << 15;
 
-/// Pauses between two questions: judging one takes about a microsecond, and evaluating its condition in 32 lanes several.
+/// Pauses between two questions: deciding one takes about a microsecond, and evaluating its condition in 32 lanes several.
 const PAUSES: u32 = 1 << 10;
 
 /// When the user is asked next whether to go on.

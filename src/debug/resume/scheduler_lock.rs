@@ -6,8 +6,8 @@
 //! recorded past no warp is held.
 
 use super::flags::{WarpPlace, flag_address};
-use super::watched::Watched;
 use super::watcher::Watcher;
+use super::watchpoint::Watchpoint;
 use crate::base::WarpId;
 use crate::debug::breakpoints::WatchMode;
 use crate::debug::focus::Focus;
@@ -50,7 +50,7 @@ impl Session {
         self.gave_way_to = Some(other);
         watcher.held_for = Some(other);
         if let Some(flag) = self.flag(own, issue) {
-            watcher.places.push(Watched::new(None, Target::Memory(flag), WatchMode::Change, self.machine()));
+            watcher.places.push(Watchpoint::new(None, Target::Memory(flag), WatchMode::Change, self.machine()));
         }
         self.give_turn(other, watcher);
     }

@@ -93,7 +93,7 @@ impl Session {
     }
 
     pub(super) fn go_to(&mut self, time: Tick, interrupt: &mut dyn InterruptCheck) -> Reason {
-        self.timeline.approach(time);
+        self.timeline.restore(time);
         while self.time() < time {
             let slice = time.min(self.time().saturating_add(SLICE));
             match self.timeline.run_checked(slice, &mut NullObserver, false) {

@@ -1,6 +1,6 @@
 //! Which of the lanes that compare and swap at the same place have swapped.
 
-use super::watcher::WatchedTouch;
+use super::watcher::TouchCandidate;
 use crate::isa::AtomicFn;
 use crate::machine::{FrameBase, LaneMask, Machine, Warp};
 use crate::program::{AtomicOp, Op, Program, Slot, Src, SrcKind};
@@ -8,7 +8,7 @@ use crate::program::{AtomicOp, Op, Program, Slot, Src, SrcKind};
 /// The lanes whose compare-and-swap found what they compare with: those that were given back that value, on the machine as it stands
 /// after the instruction. None of another instruction, where the result is not kept or has taken the place of what is compared with,
 /// and where none has won.
-pub fn winners(machine: &Machine, touching: &WatchedTouch) -> Option<LaneMask> {
+pub fn winners(machine: &Machine, touching: &TouchCandidate) -> Option<LaneMask> {
     let program = machine.program();
     let Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas, ty, d, b, .. }) = program.code[touching.place.pc.index()].op else {
         return None;

@@ -1,4 +1,4 @@
-//! The observer of a run with possible stops: it notes what may be a stop and asks for a pause there; the session judges it
+//! The observer of a run with possible stops: it notes what may be a stop and asks for a pause there; the session decides
 //! while the machine stands still.
 
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::flags::{Spin, WarpPlace};
-use super::watched::Watched;
+use super::watchpoint::Watchpoint;
 use crate::base::WarpId;
 use crate::machine::{
     AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, LaneMask, MbarrierEvent, Observer, Place,
@@ -14,13 +14,13 @@ use crate::machine::{
 };
 use crate::program::Pc;
 
-/// Something that may be a stop.
+/// Something that may be a stop: a candidate, before conditions and ignore counts.
 #[derive(Clone, Copy, Debug)]
-pub enum Hit {
+pub enum Candidate {
     /// Lanes are about to execute an instruction with a breakpoint or of a step.
     Code(Issue),
     /// The watched place of this index was touched.
-    Touched(usize, WatchedTouch),
+    Touched(usize, TouchCandidate),
     /// The group of `Issue` has split, and those of its lanes went another way.
     Split(Issue),
     /// Lanes met.
@@ -28,7 +28,7 @@ pub enum Hit {
     /// Something was done to a barrier object.
     Mbarrier(MbarrierEvent),
     /// A copy was issued or has ended: its number, and the thread that issued it.
-    Copy(CopyHit),
+    Copy(CopyCandidate),
     /// The step is done by this instruction, or before it.
     Step(Issue),
     /// Another warp is about to run though one has the turn.
@@ -39,7 +39,7 @@ pub enum Hit {
 
 /// Something that happened to a copy.
 #[derive(Clone, Copy, Debug)]
-pub struct CopyHit {
+pub struct CopyCandidate {
     /// Its number.
     pub id: u64,
     /// The instruction that issued it.
@@ -52,7 +52,7 @@ pub struct CopyHit {
 
 /// How a watched place was touched.
 #[derive(Clone, Copy, Debug)]
-pub struct WatchedTouch {
+pub struct TouchCandidate {
     /// The instruction.
     pub place: Place,
     /// The lanes that touched it.
@@ -104,7 +104,7 @@ pub enum StepDone {
 
 /// Notes what may be a stop.
 pub struct Watcher {
-    /// No pause is asked for before the instruction of this tick: the run begins there, or it was judged already.
+    /// No pause is asked for before the instruction of this tick: the run begins there, or it was decided on already.
     pub passed: Tick,
     /// For each instruction, whether to pause before it; empty if there is none.
     pub code: Vec<bool>,
@@ -119,7 +119,7 @@ pub struct Watcher {
     /// Whether to note copies that are issued or end.
     pub copies: bool,
     /// The places that are watched.
-    pub places: Vec<Watched>,
+    pub places: Vec<Watchpoint>,
     /// What is stepped.
     pub step: Option<StepWatch>,
     /// The breakpoints on the line that the step leaves: other warps pass them.
@@ -135,7 +135,7 @@ pub struct Watcher {
     /// Instructions that counted for the step.
     pub counted: u64,
     /// What was noted since the last pause.
-    pub hits: Vec<Hit>,
+    pub candidates: Vec<Candidate>,
     groups_before: usize,
 }
 
@@ -158,7 +158,7 @@ impl Watcher {
             flag_reads: None,
             spin: Spin::default(),
             counted: 0,
-            hits: Vec::new(),
+            candidates: Vec::new(),
             groups_before: 0,
         }
     }
@@ -199,7 +199,7 @@ impl Watcher {
 
     /// Whether memory accesses must be reported.
     fn wants_accesses(&self) -> bool {
-        self.mbarriers || self.copies || self.places.iter().any(Watched::is_memory)
+        self.mbarriers || self.copies || self.places.iter().any(Watchpoint::is_memory)
     }
 
     fn counts(&self, place: &Place, lanes: LaneMask) -> Option<&StepWatch> {
@@ -216,13 +216,13 @@ impl Watcher {
             && self.spin.comes_to(own, issue.place.pc, issue.place.tick)
     }
 
-    fn pauses_before(&self, issue: &Issue) -> impl Iterator<Item = Hit> {
+    fn pauses_before(&self, issue: &Issue) -> impl Iterator<Item = Candidate> {
         let place = &issue.place;
-        let code = self.code.get(place.pc.index()).is_some_and(|flag| *flag).then_some(Hit::Code(*issue));
+        let code = self.code.get(place.pc.index()).is_some_and(|flag| *flag).then_some(Candidate::Code(*issue));
         let step = self.counts(place, issue.lanes);
         let done = step.is_some_and(|step| matches!(&step.done, StepDone::Before(test) if test(issue)));
-        let foreign = self.held_for.is_some_and(|own| own != (place.block, WarpId::new(place.warp.number())));
-        code.into_iter().chain(done.then_some(Hit::Step(*issue))).chain(foreign.then_some(Hit::OtherWarp))
+        let resumes_stepped_warp = self.held_for.is_some_and(|own| own != (place.block, WarpId::new(place.warp.number())));
+        code.into_iter().chain(done.then_some(Candidate::Step(*issue))).chain(resumes_stepped_warp.then_some(Candidate::OtherWarp))
     }
 }
 
@@ -257,9 +257,9 @@ impl Watcher {
         for (index, place) in self.places.iter().enumerate() {
             let lanes = place.touched_by(event);
             if !lanes.is_empty() {
-                self.hits.push(Hit::Touched(
+                self.candidates.push(Candidate::Touched(
                     index,
-                    WatchedTouch {
+                    TouchCandidate {
                         place: event.place,
                         lanes,
                         kind: event.kind,
@@ -277,28 +277,36 @@ impl Watcher {
         let CopyEvent { copy, lanes, stage, tick } = *event;
         for (index, place) in self.places.iter().enumerate() {
             if let Some(kind) = place.touched_by_copy(event) {
-                let touching = WatchedTouch { place: copy.issued, lanes, kind, copy: Some((copy.id, tick)), address: None };
-                self.hits.push(Hit::Touched(index, touching));
+                let touching = TouchCandidate { place: copy.issued, lanes, kind, copy: Some((copy.id, tick)), address: None };
+                self.candidates.push(Candidate::Touched(index, touching));
             }
         }
         if self.copies && stage != CopyStage::Read {
-            self.hits.push(Hit::Copy(CopyHit { id: copy.id, issued: copy.issued, lanes, ended: stage == CopyStage::Ended }));
+            self.candidates.push(Candidate::Copy(CopyCandidate {
+                id: copy.id,
+                issued: copy.issued,
+                lanes,
+                ended: stage == CopyStage::Ended,
+            }));
         }
-        !self.hits.is_empty()
+        !self.candidates.is_empty()
     }
 
     fn wgmma(&mut self, event: &WgmmaEvent<'_>) -> bool {
         let WgmmaChange::Ended(wgmma) = event.change else { return false };
         for (index, _) in self.places.iter().enumerate().filter(|(_, place)| place.read_by_wgmma(wgmma)) {
             let (lanes, copy) = (event.lanes, Some((wgmma.id, event.tick)));
-            self.hits.push(Hit::Touched(index, WatchedTouch { place: wgmma.issued, lanes, kind: AccessKind::Read, copy, address: None }));
+            self.candidates.push(Candidate::Touched(
+                index,
+                TouchCandidate { place: wgmma.issued, lanes, kind: AccessKind::Read, copy, address: None },
+            ));
         }
-        !self.hits.is_empty()
+        !self.candidates.is_empty()
     }
 
     fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
         if self.mbarriers {
-            self.hits.push(Hit::Mbarrier(*event));
+            self.candidates.push(Candidate::Mbarrier(*event));
         }
         self.mbarriers
     }
@@ -306,9 +314,9 @@ impl Watcher {
     fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
         self.groups_before = warp.groups.len();
         self.places.iter_mut().for_each(|place| place.appear(issue.place.block, issue.place.warp.number(), warp));
-        let mut hits: SmallVec<[Hit; 3]> = SmallVec::new();
+        let mut hits: SmallVec<[Candidate; 3]> = SmallVec::new();
         if self.spins(issue) {
-            hits.push(Hit::Spinning(*issue));
+            hits.push(Candidate::Spinning(*issue));
         }
         if issue.place.tick != self.passed {
             hits.extend(self.pauses_before(issue));
@@ -317,7 +325,7 @@ impl Watcher {
             return false;
         }
         self.passed = issue.place.tick;
-        self.hits.extend(hits);
+        self.candidates.extend(hits);
         true
     }
 
@@ -325,26 +333,26 @@ impl Watcher {
         if let Some(step) = self.counts(&issue.place, issue.lanes) {
             let done = matches!(step.done, StepDone::After);
             self.counted += 1;
-            self.hits.extend(done.then_some(Hit::Step(*issue)));
+            self.candidates.extend(done.then_some(Candidate::Step(*issue)));
         }
         if self.splits && warp.groups.len() > self.groups_before {
-            self.hits.push(Hit::Split(*issue));
+            self.candidates.push(Candidate::Split(*issue));
         }
         for (index, watched) in self.places.iter().enumerate() {
             let lanes = watched.changed_in(issue.place.block, issue.place.warp.number(), warp) | watched.written_by(issue);
             if !lanes.is_empty() {
-                self.hits.push(Hit::Touched(
+                self.candidates.push(Candidate::Touched(
                     index,
-                    WatchedTouch { place: issue.place, lanes, kind: AccessKind::Write, copy: None, address: None },
+                    TouchCandidate { place: issue.place, lanes, kind: AccessKind::Write, copy: None, address: None },
                 ));
             }
         }
-        !self.hits.is_empty()
+        !self.candidates.is_empty()
     }
 
     fn merged(&mut self, place: Place, lanes: LaneMask) -> bool {
         if self.merges {
-            self.hits.push(Hit::Merged(place, lanes));
+            self.candidates.push(Candidate::Merged(place, lanes));
         }
         self.merges
     }
@@ -353,13 +361,14 @@ impl Watcher {
         for (index, watched) in self.places.iter().enumerate() {
             let changed = block.warps.iter().zip(0..).map(|(warp, number)| watched.changed_in(block.index, number, warp));
             let lanes = changed.fold(LaneMask::NONE, |lanes, changed| lanes | changed);
-            if !lanes.is_empty() && !self.hits.iter().any(|hit| matches!(hit, Hit::Touched(other, _) if *other == index)) {
-                self.hits.push(Hit::Touched(index, WatchedTouch { place, lanes, kind: AccessKind::Write, copy: None, address: None }));
+            if !lanes.is_empty() && !self.candidates.iter().any(|hit| matches!(hit, Candidate::Touched(other, _) if *other == index)) {
+                self.candidates
+                    .push(Candidate::Touched(index, TouchCandidate { place, lanes, kind: AccessKind::Write, copy: None, address: None }));
             }
         }
         let woken = self
             .waits_for
             .is_some_and(|(index, warp)| index == block.index && block.warps.get(warp.index()).is_some_and(|warp| warp.can_run()));
-        woken || !self.hits.is_empty()
+        woken || !self.candidates.is_empty()
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::error::RunError;
 use super::runner::{CaseRun, LaunchRun};
 use crate::debug::findings::FindingText;
+use crate::debug::value::element_text;
 use crate::launch::{Case, PlannedBuffer};
 use crate::machine::Device;
 use crate::program::Pc;
@@ -65,7 +66,7 @@ fn head(device: Option<&Device>, buffer: &PlannedBuffer, address: u64) -> Result
     let mut values = Vec::new();
     if let Some(device) = device {
         device.read(address, &mut bytes)?;
-        values = bytes.chunks_exact(size as usize).map(|bytes| buffer.element.show(buffer.element.read(bytes))).collect();
+        values = bytes.chunks_exact(size as usize).map(|bytes| element_text(buffer.element, buffer.element.read(bytes))).collect();
     }
     let extents: String = buffer.shape.iter().map(|extent| format!("[{extent}]")).collect();
     let more = buffer.bytes > shown * size;

@@ -300,13 +300,13 @@ impl Timeline {
     /// Goes to where the checkers have looked to.
     pub fn go_where_checked(&mut self) {
         let Some(seen) = self.checker_cursor.as_ref().map(CheckerCursor::seen) else { return };
-        self.approach(seen.1);
+        self.restore(seen.1);
         if self.position() < seen {
             self.run(seen.1, &mut NullObserver);
         }
         if self.position() != seen {
             self.set_checks(self.checks());
-            self.now = self.snapshots.before(Tick::START).clone();
+            self.now = self.snapshots.at_or_before(Tick::START).clone();
         }
         self.assert_consistent();
     }
@@ -321,7 +321,7 @@ impl Timeline {
     /// Executes the time from `from` to `until` once more for an observer, and the time from the snapshot before it; the present stays
     /// as it is. Only of the present launch, and only to where the observer asks for a pause.
     pub fn replay(&self, from: Tick, until: Tick, observer: &mut dyn Observer) {
-        let mut past = self.snapshots.before(from).clone();
+        let mut past = self.snapshots.at_or_before(from).clone();
         while past.launch == self.now.launch {
             let now = past.time();
             while let Some(input) = self.inputs.at(now, past.inputs) {
@@ -346,8 +346,8 @@ impl Timeline {
     }
 
     /// Goes to the latest kept time at or before `time`, unless the present lies between the two.
-    pub fn approach(&mut self, time: Tick) {
-        let kept = self.snapshots.before(time);
+    pub fn restore(&mut self, time: Tick) {
+        let kept = self.snapshots.at_or_before(time);
         if self.now.time() > time || self.now.time() < kept.time() {
             self.now = kept.clone();
         }

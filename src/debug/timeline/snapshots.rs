@@ -69,7 +69,7 @@ impl Snapshots {
 
     /// The latest at or before `time`.
     #[expect(clippy::expect_used, reason = "the beginning is kept from the first and never goes")]
-    pub fn before(&self, time: Tick) -> &Snapshot {
+    pub fn at_or_before(&self, time: Tick) -> &Snapshot {
         let found = self.kept.range(..=time).next_back().map(|(_, kept)| &kept.snapshot);
         found.expect("the first snapshot is of the beginning, and there always is one")
     }

@@ -2,6 +2,7 @@
 //!
 //! A value keeps its bits exactly; only [`text`] turns them into digits, and [`lanes`] says in a line what 32 of them have in common.
 
+mod element;
 pub mod format;
 pub mod lanes;
 pub mod number;
@@ -10,6 +11,7 @@ pub mod text;
 use crate::isa::{ScalarType, Space};
 use crate::machine::{LaneMask, PerLane};
 
+pub use element::element_text;
 pub use format::Format;
 pub use lanes::{LanesText, Pattern};
 pub use text::{ArrayText, Shown, ValueText};

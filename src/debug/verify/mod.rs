@@ -1,6 +1,7 @@
-//! Verification of a case: run it, judge what was found, compare what it left in the buffers, and find what wrote a wrong element.
+//! Verification of a case: run it, compare what was found and what it left in the buffers with what is expected, and find what wrote a
+//! wrong element.
 
-mod judge;
+mod expected_findings;
 mod omitted;
 mod writer;
 
@@ -13,14 +14,15 @@ use crate::check::faults::LIVELOCK;
 use crate::debug::findings::FindingText;
 use crate::debug::names::place::subscript;
 use crate::debug::run::{CaseRun, Interrupt, RunError, RunOptions, run_case_until};
-use crate::launch::{self, Case, Element, Findings, Kind, Mismatch, PlannedBuffer, Tolerance};
+use crate::debug::value::element_text;
+use crate::launch::{self, Case, Element, ExpectedFindings, Kind, Mismatch, PlannedBuffer, Tolerance};
 use crate::machine::Device;
 use crate::program::{Pc, Program};
 
 pub use omitted::{FindingBudget, Omitted};
 pub use writer::Writer;
 
-use judge::judge_findings;
+use expected_findings::compare_findings;
 use writer::last_writers;
 
 /// Largest number of wrong elements of a buffer that are listed; the rest are counted.
@@ -162,7 +164,7 @@ pub fn verify_case_until(
     if run.interrupted {
         return Ok(CaseReport { name: case.name.clone(), failures: Vec::new(), findings: run.findings, executed: run.executed });
     }
-    let mut failures = judge_findings(program, case, &run, options.checks);
+    let mut failures = compare_findings(program, case, &run, options.checks);
     if run.fault.is_none() {
         failures.extend(compare(program, case, options, exact, &run)?);
     }
@@ -171,7 +173,8 @@ pub fn verify_case_until(
 
 /// The options with a step limit if there is none and the launch file says that threads may spin for ever.
 fn with_limit(case: &Case, options: &RunOptions) -> RunOptions {
-    let spins = |findings: &Findings| matches!(findings, Findings::AnyOf { ids, .. } if ids.iter().any(|id| id == LIVELOCK.word()));
+    let spins =
+        |findings: &ExpectedFindings| matches!(findings, ExpectedFindings::AnyOf { ids, .. } if ids.iter().any(|id| id == LIVELOCK.word()));
     let may_spin = case.launches.iter().filter_map(|launch| launch.findings.as_ref()).any(spins);
     let step_limit = options.step_limit.or(may_spin.then_some(SPIN_LIMIT));
     RunOptions { step_limit, ..*options }
@@ -280,8 +283,8 @@ fn failure(buffer: &PlannedBuffer, mismatch: &Mismatch, writer: Option<Writer>) 
 /// The value, and of floats the bits as well: two that differ may look the same.
 fn show(element: Element, bits: u64) -> String {
     match element.kind() {
-        Kind::Float => format!("{} ({})", element.show(bits), element.show_bits(bits)),
-        Kind::Bits | Kind::Unsigned | Kind::Signed => element.show(bits),
+        Kind::Float => format!("{} ({})", element_text(element, bits), element.show_bits(bits)),
+        Kind::Bits | Kind::Unsigned | Kind::Signed => element_text(element, bits),
     }
 }
 

@@ -72,8 +72,8 @@ impl MatrixFamily {
             MatrixFamily::Wmma => "wmma",
             MatrixFamily::Wgmma => "wgmma",
         };
-        let mut slots = forms(opcode).iter().flat_map(|form| &form.slots);
-        slots.any(|slot| slot.words.iter().any(|known| known.text.split('.').any(|part| part == word)))
+        let mut places = forms(opcode).iter().flat_map(|form| &form.places);
+        places.any(|place| place.words.iter().any(|known| known.text.split('.').any(|part| part == word)))
     }
 }
 

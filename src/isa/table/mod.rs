@@ -71,7 +71,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     for (index, form) in forms.iter().enumerate() {
         by_opcode.entry(form.opcode).or_insert(index..index).end = index + 1;
     }
-    let words = forms.iter().flat_map(|form| &form.slots).flat_map(|slot| &slot.words).map(|word| word.text).collect();
+    let words = forms.iter().flat_map(|form| &form.places).flat_map(|place| &place.words).map(|word| word.text).collect();
     Table { forms, by_opcode, words }
 });
 

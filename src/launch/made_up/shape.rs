@@ -50,13 +50,13 @@ pub struct KernelFeatures {
     /// Whether it uses `%tid` in y and z, but to number its threads through.
     thread_dimensions: [bool; 2],
     /// Whether it reads `%ctaid` in x, and uses it in y and z, but to number its blocks through.
-    pub(super) block_dimensions: [bool; 3],
+    pub(super) ctaid_axes: [bool; 3],
     /// Whether it is for clusters.
     clusters: bool,
     /// Whether the whole grid meets.
     pub cooperative: bool,
     /// Whether it names the reserved part of shared memory.
-    wide_tiles: bool,
+    names_reserved_shared: bool,
     wgmma: bool,
     matrices: usize,
     barriers: bool,
@@ -73,33 +73,33 @@ pub struct KernelFeatures {
 impl KernelFeatures {
     /// Those of the functions that `flow` has followed.
     pub fn of(flow: &Flow<'_>) -> Self {
-        let mut traits = Self::default();
+        let mut features = Self::default();
         for (_, pc, inst) in flow.code() {
-            flow.program.mentions(Pc(pc)).iter().for_each(|mention| traits.read_name(mention));
-            traits.read_operation(flow.program, inst);
+            flow.program.mentions(Pc(pc)).iter().for_each(|mention| features.read_name(mention));
+            features.read_operation(flow.program, inst);
         }
-        traits.thread_dimensions = dimensions::of_threads(flow);
-        [traits.block_dimensions[1], traits.block_dimensions[2]] = dimensions::of_blocks(flow);
-        traits.steps = steps(flow);
+        features.thread_dimensions = dimensions::of_threads(flow);
+        [features.ctaid_axes[1], features.ctaid_axes[2]] = dimensions::of_blocks(flow);
+        features.steps = steps(flow);
         let program = flow.program;
         let shared = || program.variables.iter().filter(|variable| variable.location.space == Space::Shared);
         if shared().any(|variable| variable.bytes == 0) {
             let most = SHARED_BYTES.iter().rev().find(|row| row.0 <= program.target.0).map_or(48 << 10, |row| row.1);
-            traits.dynamic_most = Some(most.saturating_sub(flow.kernel.shared_bytes) / 16 * 16);
+            features.dynamic_most = Some(most.saturating_sub(flow.kernel.shared_bytes) / 16 * 16);
         }
-        traits.arrays = shared().map(|variable| variable.bytes).filter(|bytes| *bytes > 0).collect();
-        traits
+        features.arrays = shared().map(|variable| variable.bytes).filter(|bytes| *bytes > 0).collect();
+        features
     }
 
     fn read_name(&mut self, mention: &Mention) {
         let Named::Special(special) = mention.named else { return };
         match special.name() {
-            "%ctaid.x" => self.block_dimensions[0] = true,
+            "%ctaid.x" => self.ctaid_axes[0] = true,
             "%cluster_ctarank" | "%cluster_nctarank" => self.clusters = true,
             "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" => self.clusters = true,
             // The driver puts the address of the grid's barrier there in cooperative launches only.
             "%envreg1" | "%envreg2" => self.cooperative = true,
-            name => self.wide_tiles |= name.starts_with("%reserved_smem_offset"),
+            name => self.names_reserved_shared |= name.starts_with("%reserved_smem_offset"),
         }
     }
 
@@ -177,7 +177,7 @@ impl KernelFeatures {
         let (threads, why) = match most {
             Some(most) => (most, ".maxntid allows that many"),
             None if self.wgmma => (THREADS_WITH_WGMMA, "wgmma takes a warpgroup"),
-            None if self.wide_tiles => (THREADS_WITH_TILES, "tiles of several warps have up to that many"),
+            None if self.names_reserved_shared => (THREADS_WITH_TILES, "tiles of several warps have up to that many"),
             None if self.matrices >= MANY_MATRICES => (THREADS_WITH_MATRICES, "the code is full of matrix instructions"),
             None if self.barriers => (THREADS_WITH_BARRIERS, "warps meet at barriers"),
             None => (THREADS_DEFAULT, "one warp, as nothing asks for more"),
@@ -266,7 +266,7 @@ impl KernelFeatures {
     /// Two blocks in x and in y if the code distinguishes them there, in z if it does so there alone; or one cluster.
     pub fn grid(&self, cluster: [u32; 3]) -> [u32; 3] {
         let blocks = |reads: bool, cluster: u32| if reads && cluster == 1 { 2 } else { cluster };
-        let [x, y, z] = self.block_dimensions;
+        let [x, y, z] = self.ctaid_axes;
         [blocks(x, cluster[0]), blocks(y, cluster[1]), blocks(z && !x && !y, cluster[2])]
     }
 

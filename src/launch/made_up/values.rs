@@ -273,7 +273,7 @@ impl Study<'_> {
     fn map_over(&self, index: usize, buffer: Buffer, guess: &Guess) -> (TensorMap, String) {
         let known = self.known.maps.get(&index);
         let (elem, tile) = (self.map_element(index), self.tile(index, guess));
-        let swizzled = self.traits.has_wgmma();
+        let swizzled = self.features.has_wgmma();
         let swizzle = known.map_or(if swizzled { Swizzle::B128 } else { Swizzle::None }, |known| known.swizzle);
         let extents = tile.iter().map(u32::to_string).collect::<Vec<_>>().join(" x ");
         let why = known.map_or("rows of 128 bytes, as many as the barrier objects expect", |known| &known.why);

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::load_store::Piece;
+use super::load_store::AccessSegment;
 use super::mbarrier::Object;
 use crate::isa::{AtomicFn, ScalarType, Space};
 use crate::machine::event::{CopyEvent, CopyStage, CopyWait, Event, EventKind, Order};
@@ -54,17 +54,17 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let kept = self.kept(kept, bytes, group, active);
         let reading = active.filter(|lane| kept[lane] > 0);
         let mut destination = self.access(&to.address, group, active, bytes);
-        let pieces = self.locate(&mut destination, to.space, true, group)?.with(destination);
+        let segments = self.locate(&mut destination, to.space, true, group)?.with(destination);
         let mut source = self.access(&from.address, group, active, bytes);
         if !reading.is_empty() {
             source = source.only(reading);
             self.locate(&mut source, from.space, false, group)?;
         }
         let groups = self.warp.copy_groups.committed(false);
-        for piece in pieces {
-            let owner = self.owner_of(&piece);
-            let to = piece.access.addresses.map(|address| address as u32);
-            for (number, lanes) in by_number(&groups, piece.access.mask) {
+        for segment in segments {
+            let owner = self.owner_of(&segment);
+            let to = segment.access.addresses.map(|address| address as u32);
+            for (number, lanes) in by_number(&groups, segment.access.mask) {
                 let copies = LaneCopies { from: source.addresses, to, owner, bytes, kept };
                 self.issue_copy(lanes, CopyKind::CpAsync(Box::new(copies)), CopyCompletion::Group { bulk: false, number })?;
             }
@@ -147,9 +147,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for lane in active.iter().filter(|lane| sizes[*lane] > 0) {
             // The first and the last unit in one allocation means all of it.
             let address = all.addresses[lane];
-            let first = self.only_piece(one_lane(address, lane), place.space, write, group)?;
+            let first = self.only_segment(one_lane(address, lane), place.space, write, group)?;
             let last = address.wrapping_add(u64::from(sizes[lane] - BULK_UNIT));
-            let last = self.only_piece(one_lane(last, lane), place.space, write, group);
+            let last = self.only_segment(one_lane(last, lane), place.space, write, group);
             if !last.is_ok_and(|last| self.are_together(&first, &last)) {
                 let nearby = self.nearby(first.space, first.access.min, u64::from(sizes[lane]), group).unwrap_or_default();
                 let message = format!("a bulk copy of {} bytes at {address:#x}: {nearby}", sizes[lane]);
@@ -161,13 +161,19 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(named)
     }
 
-    pub(super) fn only_piece(&self, mut access: LaneAccess, space: Space, write: bool, group: &Group) -> Result<Piece, Box<Trap>> {
-        let pieces = self.locate(&mut access, space, write, group)?.with(access);
-        pieces.into_iter().next().ok_or_else(|| self.trap(TrapKind::OutOfBounds, access.mask, "no memory at the address"))
+    pub(super) fn only_segment(
+        &self,
+        mut access: LaneAccess,
+        space: Space,
+        write: bool,
+        group: &Group,
+    ) -> Result<AccessSegment, Box<Trap>> {
+        let segments = self.locate(&mut access, space, write, group)?.with(access);
+        segments.into_iter().next().ok_or_else(|| self.trap(TrapKind::OutOfBounds, access.mask, "no memory at the address"))
     }
 
-    fn are_together(&self, first: &Piece, last: &Piece) -> bool {
-        let base = |piece: &Piece| self.global.find(piece.access.min).map(|allocation| allocation.base);
+    fn are_together(&self, first: &AccessSegment, last: &AccessSegment) -> bool {
+        let base = |segment: &AccessSegment| self.global.find(segment.access.min).map(|allocation| allocation.base);
         match (first.space, last.space) {
             (Space::Global, Space::Global) => base(first) == base(last),
             (a, b) => a == b && first.access.rank == last.access.rank,
@@ -214,14 +220,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let sources = &self.program.sources[values];
         let bytes = ty.bytes() * sources.len() as u32;
         let mut access = self.access(&to.address, group, active, bytes);
-        let pieces = self.locate(&mut access, to.space, true, group)?.with(access);
+        let segments = self.locate(&mut access, to.space, true, group)?.with(access);
         let barriers = self.barriers_of_lanes(mbarrier, group, active)?;
         let data = self.bytes_of_lanes(sources, ty, group, active);
-        for piece in pieces {
-            let owner = self.owner_of(&piece);
-            for lane in piece.access.mask.iter() {
+        for segment in segments {
+            let owner = self.owner_of(&segment);
+            for lane in segment.access.mask.iter() {
                 let Some((object, address)) = barriers[lane] else { continue };
-                let to = Destination { owner, address: piece.access.addresses[lane] };
+                let to = Destination { owner, address: segment.access.addresses[lane] };
                 let work = CopyKind::StAsync { to, bytes: data[lane].clone(), reduction: reduction.map(|f| (f, ty)) };
                 self.issue_copy(LaneMask::of(lane), work, CopyCompletion::Mbarrier { owner: object, address, bytes })?;
             }

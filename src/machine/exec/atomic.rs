@@ -1,6 +1,6 @@
 //! Read-modify-write operations on memory (PTX ISA, "atom", "red"). Lanes go in order, lowest first.
 
-use super::load_store::Piece;
+use super::load_store::AccessSegment;
 use crate::isa::{AtomicFn, TypeKind};
 use crate::machine::event::AccessKind;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
@@ -15,20 +15,20 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         match op {
             AtomicOp::Single { f, ty, access, d, b, c, address } => {
                 self.warp.may_spin |= matches!(f, AtomicFn::Cas | AtomicFn::Exch);
-                for piece in self.atomic_pieces(access, address, group, active, ty.bytes())? {
-                    let operation = RmwOperation { f: *f, ty: *ty, adder: Adder::of(piece.space) };
-                    self.read_modify_write(&piece, 0, operation, (*d, *b, *c), group);
+                for segment in self.atomic_segments(access, address, group, active, ty.bytes())? {
+                    let operation = RmwOperation { f: *f, ty: *ty, adder: Adder::of(segment.space) };
+                    self.read_modify_write(&segment, 0, operation, (*d, *b, *c), group);
                 }
             }
             AtomicOp::Vector { f, ty, access, d, b, address } => {
                 let program = self.program;
                 let dests: &[Dst] = d.map_or(&[], |list| &program.dests[list]);
                 let sources = &program.sources[*b];
-                for piece in self.atomic_pieces(access, address, group, active, ty.bytes() * sources.len() as u32)? {
-                    let operation = RmwOperation { f: *f, ty: *ty, adder: Adder::of(piece.space) };
+                for segment in self.atomic_segments(access, address, group, active, ty.bytes() * sources.len() as u32)? {
+                    let operation = RmwOperation { f: *f, ty: *ty, adder: Adder::of(segment.space) };
                     for (index, b) in sources.iter().enumerate() {
                         let d = dests.get(index).copied().unwrap_or(Dst::SINK);
-                        self.read_modify_write(&piece, index as u64 * u64::from(ty.bytes()), operation, (d, *b, *b), group);
+                        self.read_modify_write(&segment, index as u64 * u64::from(ty.bytes()), operation, (d, *b, *b), group);
                     }
                 }
             }
@@ -37,38 +37,45 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Where an access of `bytes` bytes a lane goes, once it is known to be good.
-    fn atomic_pieces(
+    fn atomic_segments(
         &mut self,
         how: &Access,
         address: &Address,
         group: &Group,
         active: LaneMask,
         bytes: u32,
-    ) -> Result<Vec<Piece>, Box<Trap>> {
+    ) -> Result<Vec<AccessSegment>, Box<Trap>> {
         let mut access = self.access(address, group, active, bytes);
-        let pieces = self.locate(&mut access, how.space, true, group)?.with(access);
-        pieces.iter().for_each(|piece| self.report(piece.space, &piece.access, AccessKind::Atomic));
-        Ok(pieces)
+        let segments = self.locate(&mut access, how.space, true, group)?.with(access);
+        segments.iter().for_each(|segment| self.report(segment.space, &segment.access, AccessKind::Atomic));
+        Ok(segments)
     }
 
     /// Changes the element `skip` bytes after each lane's address.
-    fn read_modify_write(&mut self, piece: &Piece, skip: u64, operation: RmwOperation, (d, b, c): (Dst, Src, Src), group: &Group) {
-        let mask = piece.access.mask;
+    fn read_modify_write(
+        &mut self,
+        segment: &AccessSegment,
+        skip: u64,
+        operation: RmwOperation,
+        (d, b, c): (Dst, Src, Src),
+        group: &Group,
+    ) {
+        let mask = segment.access.mask;
         let lanes = self.lanes(group, mask);
         match operation.ty.bits() {
-            128 => self.read_modify_write_128(piece, operation.f, (d, b, c), group),
+            128 => self.read_modify_write_128(segment, operation.f, (d, b, c), group),
             64 => {
                 let (b, c) = (*lanes.get64(b), *lanes.get64(c));
-                let old = self.read_modify_write_64(piece, operation, b, c);
+                let old = self.read_modify_write_64(segment, operation, b, c);
                 self.note_unchanged(mask, |lane| operation.apply(old[lane], b[lane], c[lane]) == old[lane]);
                 self.lanes(group, mask).put64(d, &old);
             }
             bits => {
                 let (b, c) = (*lanes.get32(b), *lanes.get32(c));
                 let old = if bits == 16 {
-                    self.read_modify_write_16(piece, skip, operation, b, c)
+                    self.read_modify_write_16(segment, skip, operation, b, c)
                 } else {
-                    self.read_modify_write_32(piece, skip, operation, b, c)
+                    self.read_modify_write_32(segment, skip, operation, b, c)
                 };
                 let apply = |lane: usize| operation.apply(u64::from(old[lane]), u64::from(b[lane]), u64::from(c[lane])) as u32;
                 self.note_unchanged(mask, |lane| (apply(lane) ^ old[lane]) << (32 - bits) == 0);
@@ -86,14 +93,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     fn read_modify_write_16(
         &mut self,
-        piece: &Piece,
+        segment: &AccessSegment,
         skip: u64,
         operation: RmwOperation,
         b: PerLane<u32>,
         c: PerLane<u32>,
     ) -> PerLane<u32> {
         let mut old = [0; 32];
-        self.write(piece.space, &piece.access, skip, |lane, bytes| {
+        self.write(segment.space, &segment.access, skip, |lane, bytes| {
             old[lane] = u32::from(u16::from_le_bytes(*bytes));
             *bytes = (operation.apply(u64::from(old[lane]), u64::from(b[lane]), u64::from(c[lane])) as u16).to_le_bytes();
         });
@@ -102,7 +109,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     fn read_modify_write_32(
         &mut self,
-        piece: &Piece,
+        segment: &AccessSegment,
         skip: u64,
         operation: RmwOperation,
         b: PerLane<u32>,
@@ -110,22 +117,22 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     ) -> PerLane<u32> {
         let mut old = [0; 32];
         if operation.f == AtomicFn::Add && operation.ty.kind() != TypeKind::Float {
-            self.write(piece.space, &piece.access, skip, |lane, bytes| {
+            self.write(segment.space, &segment.access, skip, |lane, bytes| {
                 old[lane] = u32::from_le_bytes(*bytes);
                 *bytes = old[lane].wrapping_add(b[lane]).to_le_bytes();
             });
             return old;
         }
-        self.write(piece.space, &piece.access, skip, |lane, bytes| {
+        self.write(segment.space, &segment.access, skip, |lane, bytes| {
             old[lane] = u32::from_le_bytes(*bytes);
             *bytes = (operation.apply(u64::from(old[lane]), u64::from(b[lane]), u64::from(c[lane])) as u32).to_le_bytes();
         });
         old
     }
 
-    fn read_modify_write_64(&mut self, piece: &Piece, operation: RmwOperation, b: PerLane<u64>, c: PerLane<u64>) -> PerLane<u64> {
+    fn read_modify_write_64(&mut self, segment: &AccessSegment, operation: RmwOperation, b: PerLane<u64>, c: PerLane<u64>) -> PerLane<u64> {
         let mut old = [0; 32];
-        self.write(piece.space, &piece.access, 0, |lane, bytes| {
+        self.write(segment.space, &segment.access, 0, |lane, bytes| {
             old[lane] = u64::from_le_bytes(*bytes);
             *bytes = operation.apply(old[lane], b[lane], c[lane]).to_le_bytes();
         });
@@ -133,11 +140,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// `.exch.b128` and `.cas.b128`.
-    fn read_modify_write_128(&mut self, piece: &Piece, f: AtomicFn, (d, b, c): (Dst, Src, Src), group: &Group) {
-        let lanes = self.lanes(group, piece.access.mask);
+    fn read_modify_write_128(&mut self, segment: &AccessSegment, f: AtomicFn, (d, b, c): (Dst, Src, Src), group: &Group) {
+        let lanes = self.lanes(group, segment.access.mask);
         let (b, c) = (lanes.get128(b), lanes.get128(c));
         let mut old = [0; 32];
-        self.write(piece.space, &piece.access, 0, |lane, bytes| {
+        self.write(segment.space, &segment.access, 0, |lane, bytes| {
             old[lane] = u128::from_le_bytes(*bytes);
             let new = match f {
                 AtomicFn::Cas if old[lane] == b[lane] => c[lane],
@@ -154,6 +161,6 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             };
             *bytes = new.to_le_bytes();
         });
-        self.lanes(group, piece.access.mask).put128(d, &old);
+        self.lanes(group, segment.access.mask).put128(d, &old);
     }
 }

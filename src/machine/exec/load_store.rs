@@ -13,25 +13,25 @@ use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Access, Address, AsyncOp, Base, Dst, ImageFn, MemoryOp, Op, Src, map};
 
 /// Where an access goes.
-pub(super) enum Pieces {
+pub(super) enum Segments {
     /// All of it into one allocation of this space.
     Whole(Space),
     /// Into several.
-    Several(Vec<Piece>),
+    Several(Vec<AccessSegment>),
 }
 
-impl Pieces {
-    /// The pieces of `access`.
-    pub fn with(self, access: LaneAccess) -> Vec<Piece> {
+impl Segments {
+    /// The segments of `access`.
+    pub fn with(self, access: LaneAccess) -> Vec<AccessSegment> {
         match self {
-            Pieces::Whole(space) => vec![Piece { space, access }],
-            Pieces::Several(pieces) => pieces,
+            Segments::Whole(space) => vec![AccessSegment { space, access }],
+            Segments::Several(segments) => segments,
         }
     }
 }
 
 /// A part of an access that lies in one allocation of one space, with addresses of that space.
-pub(super) struct Piece {
+pub(super) struct AccessSegment {
     /// Never `Generic`.
     pub space: Space,
     /// The lanes and where they access.
@@ -74,16 +74,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.note_spin(how);
         let size = u32::from(element.bits / 8);
         let mut access = self.access(address, group, active, size * parts.len() as u32);
-        let pieces = self.locate(&mut access, how.space, false, group)?;
+        let segments = self.locate(&mut access, how.space, false, group)?;
         let load = |run: &mut Self, space, access: &LaneAccess| {
             run.report_plain(space, access, AccessKind::Read, how);
             for (index, d) in parts.iter().enumerate() {
                 run.load_element(space, access, element, *d, index as u64 * u64::from(size), group);
             }
         };
-        match pieces {
-            Pieces::Whole(space) => load(self, space, &access),
-            Pieces::Several(pieces) => pieces.iter().for_each(|piece| load(self, piece.space, &piece.access)),
+        match segments {
+            Segments::Whole(space) => load(self, space, &access),
+            Segments::Several(segments) => segments.iter().for_each(|segment| load(self, segment.space, &segment.access)),
         }
         Ok(Flow::Next)
     }
@@ -119,16 +119,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn store(&mut self, how: &Access, element: Element, parts: &[Src], address: &Address, group: &Group, active: LaneMask) -> Executed {
         let size = u32::from(element.bits / 8);
         let mut access = self.access(address, group, active, size * parts.len() as u32);
-        let pieces = self.locate(&mut access, how.space, true, group)?;
+        let segments = self.locate(&mut access, how.space, true, group)?;
         let store = |run: &mut Self, space, access: &LaneAccess| {
             run.report_plain(space, access, AccessKind::Write, how);
             for (index, a) in parts.iter().enumerate() {
                 run.store_element(space, access, element, *a, index as u64 * u64::from(size), group);
             }
         };
-        match pieces {
-            Pieces::Whole(space) => store(self, space, &access),
-            Pieces::Several(pieces) => pieces.iter().for_each(|piece| store(self, piece.space, &piece.access)),
+        match segments {
+            Segments::Whole(space) => store(self, space, &access),
+            Segments::Several(segments) => segments.iter().for_each(|segment| store(self, segment.space, &segment.access)),
         }
         Ok(Flow::Next)
     }
@@ -163,27 +163,27 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Checks an access and locates it: almost always all of it is in one allocation. Generic addresses are translated in place then.
     #[inline(always)]
-    pub(super) fn locate(&self, access: &mut LaneAccess, space: Space, write: bool, group: &Group) -> Result<Pieces, Box<Trap>> {
+    pub(super) fn locate(&self, access: &mut LaneAccess, space: Space, write: bool, group: &Group) -> Result<Segments, Box<Trap>> {
         let top = self.warp.groups[group.index].local_top;
         let (actual, window) = self.own_memory(access.min, space);
         let inside = access.min >= window;
         if inside && !access.misaligned && self.is_good(actual, access.min - window, access.max - window, access.bytes, write, top) {
             access.lower(window);
-            return Ok(Pieces::Whole(actual));
+            return Ok(Segments::Whole(actual));
         }
-        self.pieces_by_lane(access, space, write, group).map(Pieces::Several)
+        self.pieces_by_lane(access, space, write, group).map(Segments::Several)
     }
 
     /// The general case of [`Self::locate`]: lanes are looked at one by one.
     #[inline(never)]
-    fn pieces_by_lane(&self, access: &LaneAccess, space: Space, write: bool, group: &Group) -> Result<Vec<Piece>, Box<Trap>> {
+    fn pieces_by_lane(&self, access: &LaneAccess, space: Space, write: bool, group: &Group) -> Result<Vec<AccessSegment>, Box<Trap>> {
         let top = self.warp.groups[group.index].local_top;
         let owner = |address: u64| self.owner(address, space);
         let good = |low: u64, high: u64| {
             let Ok((actual, window, _)) = owner(low) else { return false };
             owner(high) == owner(low) && self.is_good(actual, low.wrapping_sub(window), high.wrapping_sub(window), access.bytes, write, top)
         };
-        let mut pieces = Vec::new();
+        let mut segments = Vec::new();
         let mut rest = access.mask;
         while !rest.is_empty() {
             let first = access.addresses[rest.first()];
@@ -199,11 +199,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let mut part = access.only(mask);
             part.lower(window);
             part.rank = rank;
-            pieces.push(Piece { space: actual, access: part });
+            segments.push(AccessSegment { space: actual, access: part });
             assert!(mask.contains(rest.first()), "a lane accesses nothing");
             rest &= !mask;
         }
-        Ok(pieces)
+        Ok(segments)
     }
 
     /// The space of an access that names `space`, if it is to the block's own memory, and where its addresses start.
@@ -272,7 +272,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         region.find(min).is_some_and(|allocation| allocation.holds(min, max, bytes))
     }
 
-    /// Reads `N` bytes of every lane of a checked piece, lanes outside its mask repeating another's.
+    /// Reads `N` bytes of every lane of a checked segment, lanes outside its mask repeating another's.
     #[inline(always)]
     pub(super) fn read<const N: usize>(&self, space: Space, access: &LaneAccess, skip: u64, mut put: impl FnMut(usize, [u8; N])) {
         let region = match space {
@@ -295,7 +295,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Lets `change` read and write `N` bytes of every lane of a checked piece, lowest lane first.
+    /// Lets `change` read and write `N` bytes of every lane of a checked segment, lowest lane first.
     #[inline(always)]
     pub(super) fn write<const N: usize>(
         &mut self,

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::load_store::Piece;
+use super::load_store::AccessSegment;
 use crate::isa::{MbarrierFn, Space};
 use crate::machine::event::{Event, EventKind, MbarrierChange, MbarrierEvent};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, Pause, WarpRun};
@@ -58,9 +58,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// The barrier objects that lanes name, in order of their lowest lane.
     pub(super) fn objects(&mut self, how: &Access, address: &Address, group: &Group, active: LaneMask) -> Result<Vec<Object>, Box<Trap>> {
         let mut access = self.access(address, group, active, MBARRIER_BYTES);
-        let pieces = self.locate(&mut access, how.space, true, group)?.with(access);
+        let segments = self.locate(&mut access, how.space, true, group)?.with(access);
         let mut objects = Vec::new();
-        for Piece { space, access } in pieces {
+        for AccessSegment { space, access } in segments {
             let block_slot = match space {
                 Space::Shared => self.block_slot,
                 Space::SharedCluster => self.block_slot - self.rank + access.rank,
@@ -248,11 +248,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Whose memory a piece of an access is.
-    pub(super) fn owner_of(&self, piece: &Piece) -> MemoryOwner {
-        match piece.space {
+    /// Whose memory a segment of an access is.
+    pub(super) fn owner_of(&self, segment: &AccessSegment) -> MemoryOwner {
+        match segment.space {
             Space::Shared => MemoryOwner::Block { block_slot: self.block_slot, index: self.place.block },
-            Space::SharedCluster => self.owner_at(self.block_slot - self.rank + piece.access.rank),
+            Space::SharedCluster => self.owner_at(self.block_slot - self.rank + segment.access.rank),
             Space::Generic | Space::Global | Space::Const | Space::Local | Space::Param | Space::ParamFunc => MemoryOwner::Global,
         }
     }

@@ -130,8 +130,8 @@ impl<const OBSERVED: bool> Values<'_, '_, OBSERVED> {
     fn read<const N: usize>(&self, address: u64) -> Result<[u8; N], Box<Trap>> {
         let mut access = LaneAccess::new([address; 32], LaneMask::of(self.lane), N as u32);
         let mut found = [0; N];
-        for piece in self.run.locate(&mut access, Space::Generic, false, self.group)?.with(access) {
-            self.run.read(piece.space, &piece.access, 0, |_, bytes| found = bytes);
+        for segment in self.run.locate(&mut access, Space::Generic, false, self.group)?.with(access) {
+            self.run.read(segment.space, &segment.access, 0, |_, bytes| found = bytes);
         }
         Ok(found)
     }

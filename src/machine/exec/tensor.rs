@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::isa::{Space, TensorField};
 use crate::machine::event::AccessKind;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
-use crate::machine::in_flight::tensor::{Direction, FaultKind, Piece, Request, TensorBox};
+use crate::machine::in_flight::tensor::{ByteRun, Direction, FaultKind, Request, TensorBox};
 use crate::machine::state::in_flight::copy::{BoxCopy, CopyCompletion, CopyKind};
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::memory::LaneAccess;
@@ -58,7 +58,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let mut boxes = SmallVec::new();
         for lane in active.iter() {
             let map = self.map_of(maps[lane], lane, group)?;
-            let place = self.only_piece(shared.only(LaneMask::of(lane)), copy.shared.space, direction == Direction::Load, group)?;
+            let place = self.only_segment(shared.only(LaneMask::of(lane)), copy.shared.space, direction == Direction::Load, group)?;
             let request = Request {
                 direction,
                 mode: copy.mode,
@@ -95,9 +95,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for (half, part) in bytes.chunks_exact_mut(MAP_ALIGNMENT as usize).enumerate() {
             let start = address.wrapping_add(half as u64 * u64::from(MAP_ALIGNMENT));
             let access = LaneAccess::new([start; 32], LaneMask::of(lane), MAP_ALIGNMENT);
-            let piece = self.only_piece(access, space, false, group)?;
-            self.report(piece.space, &piece.access, AccessKind::Read);
-            self.read::<{ MAP_ALIGNMENT as usize }>(piece.space, &piece.access, 0, |at, read| {
+            let segment = self.only_segment(access, space, false, group)?;
+            self.report(segment.space, &segment.access, AccessKind::Read);
+            self.read::<{ MAP_ALIGNMENT as usize }>(segment.space, &segment.access, 0, |at, read| {
                 if at == lane {
                     part.copy_from_slice(&read);
                 }
@@ -110,9 +110,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for (half, part) in bytes.chunks_exact(MAP_ALIGNMENT as usize).enumerate() {
             let start = address.wrapping_add(half as u64 * u64::from(MAP_ALIGNMENT));
             let access = LaneAccess::new([start; 32], LaneMask::of(lane), MAP_ALIGNMENT);
-            let piece = self.only_piece(access, space, true, group)?;
-            self.report(piece.space, &piece.access, AccessKind::Write);
-            self.write::<{ MAP_ALIGNMENT as usize }>(piece.space, &piece.access, 0, |_, place| place.copy_from_slice(part));
+            let segment = self.only_segment(access, space, true, group)?;
+            self.report(segment.space, &segment.access, AccessKind::Write);
+            self.write::<{ MAP_ALIGNMENT as usize }>(segment.space, &segment.access, 0, |_, place| place.copy_from_slice(part));
         }
         Ok(())
     }
@@ -150,7 +150,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// The first byte of the box that lies in the tensor and not in memory.
     fn hole(&self, shape: &TensorBox) -> Option<u64> {
         let mut hole = None;
-        shape.runs(|Piece { global, bytes, .. }| {
+        shape.unswizzled_runs(|ByteRun { global, bytes, .. }| {
             if let (Some(address), None) = (global, hole) {
                 hole = match self.global.find(address) {
                     None => Some(address),

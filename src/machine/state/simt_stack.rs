@@ -1,7 +1,7 @@
 //! The stack of a warp whose lanes are not scheduled independently ([`DivergencePolicy::Stack`](crate::machine::DivergencePolicy)).
 //!
 //! It has two kinds of entries. A reconvergence point is noted for the lanes that part: where a branch parts them, every point that is
-//! noted there (`cfg::pushed_targets`) and is not on the stack yet; the instruction after a call, or after one that only some lanes wait
+//! pushed there (`cfg::pushed_targets`) and is not on the stack yet; the instruction after a call, or after one that only some lanes wait
 //! at. The other kind is a side of a branch that runs later. One side runs at once: the one that falls through, then those that jump, the
 //! lowest lane first; a side that only ends runs before them all. When a side reaches a reconvergence point that is noted for it, it waits
 //! there, and leaves the entries above that point. Then the top is popped: a side continues; lanes that share a reconvergence point

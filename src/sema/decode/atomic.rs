@@ -1,6 +1,6 @@
 //! Atomic operations on memory: `atom` and `red`.
 
-use super::availability::older;
+use super::availability::require_at_least;
 use super::family::{Decoded, Decoding};
 use super::memory::ORDERINGS;
 use super::operand::Arg;
@@ -53,7 +53,7 @@ impl Decoding<'_, '_> {
         access.scope = self.scope().unwrap_or(Scope::Gpu);
         if self.ty().bits() == 64 && access.space == Space::Shared {
             let ((ptx, sm), what) = (WIDE_SHARED, format!("'{}' of 64 bits in shared memory", self.instruction.opcode.text));
-            older(ptx, sm, &what, self.instruction.opcode.span, self.cx)?;
+            require_at_least(ptx, sm, &what, self.instruction.opcode.span, self.cx)?;
         }
         if self.matched.has("L2::cache_hint") && self.space().is_some_and(|space| same_space(space, Space::Shared)) {
             return Err(Diagnostic::error("modifier", self.instruction.opcode.span, "'.L2::cache_hint' does not apply to '.shared'"));

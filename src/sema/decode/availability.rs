@@ -14,9 +14,9 @@ pub(super) fn check<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &d
     let what = format!("'{}'", instruction.opcode.text);
     let span = instruction.opcode.span;
     let row = matched.form.row;
-    older(row.ptx, row.sm, &what, span, cx)?;
+    require_at_least(row.ptx, row.sm, &what, span, cx)?;
     for word in matched.words.iter().flatten() {
-        older(word.ptx, word.sm, &format!("'.{}' of {what}", word.text), word_span(word.text, instruction), cx)?;
+        require_at_least(word.ptx, word.sm, &format!("'.{}' of {what}", word.text), word_span(word.text, instruction), cx)?;
     }
     mapped(matched, instruction, cx)?;
     if !row.only.is_empty() && !row.only.iter().any(|target| has_target(cx.target(), target)) {
@@ -52,7 +52,7 @@ fn mapped<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &dyn Operand
 }
 
 /// The error for `what`, which needs version `ptx` and target `sm`, if the file says less.
-pub(super) fn older<'a>(ptx: (u8, u8), sm: u32, what: &str, span: Span, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
+pub(super) fn require_at_least<'a>(ptx: (u8, u8), sm: u32, what: &str, span: Span, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
     let (number, suffix) = cx.target();
     let reached = if cx.has_target(sm) { number.max(sm) } else { number };
     require((cx.version(), (reached, suffix)), (ptx, sm), what, span)

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::super::operands::Value;
-use super::availability::older;
+use super::availability::require_at_least;
 use super::constant;
 use super::family::{Decoded, Decoding};
 use super::operand::{Arg, not_a_register, width};
@@ -76,7 +76,7 @@ impl<'a> Decoding<'_, 'a> {
             return Err(Diagnostic::error("type", self.instruction.opcode.span, message));
         }
         if geometry.is_cube() && self.matched.has("grad") {
-            older(CUBE_GRADIENT.0, CUBE_GRADIENT.1, "a gradient of a cube", self.instruction.opcode.span, self.cx)?;
+            require_at_least(CUBE_GRADIENT.0, CUBE_GRADIENT.1, "a gradient of a cube", self.instruction.opcode.span, self.cx)?;
         }
         let brackets = self.brackets(1, geometry, coordinate)?;
         let components = [("r", 0), ("g", 1), ("b", 2), ("a", 3)];
@@ -87,7 +87,7 @@ impl<'a> Decoding<'_, 'a> {
         let levels = if self.matched.has("level") { 1 } else { 2 * usize::from(self.matched.has("grad")) };
         let mut place = brackets.place;
         for operand in self.instruction.operands.iter().skip(2 + levels) {
-            older(SHIFTED.0, SHIFTED.1, "an offset or a depth after the place", operand.span, self.cx)?;
+            require_at_least(SHIFTED.0, SHIFTED.1, "an offset or a depth after the place", operand.span, self.cx)?;
             match self.offsets(operand, geometry)? {
                 None if geometry == Geometry::D3 || coordinate != ScalarType::F32 => {
                     let message = "a depth to compare with goes with coordinates of type .f32 in one or two dimensions or a cube";
@@ -103,7 +103,7 @@ impl<'a> Decoding<'_, 'a> {
         let (dests, resident) = match self.args.first() {
             Some(Arg::Vector { list, .. }) => (self.cx.dests(*list), Dst::SINK),
             Some(Arg::VectorAnd { list, second, .. }) => {
-                older(RESIDENT.0, RESIDENT.1, "a predicate beside the texels", self.operand_span(0), self.cx)?;
+                require_at_least(RESIDENT.0, RESIDENT.1, "a predicate beside the texels", self.operand_span(0), self.cx)?;
                 (self.cx.dests(*list), *second)
             }
             _ => return Err(self.disagreement(0)),
@@ -158,10 +158,10 @@ impl<'a> Decoding<'_, 'a> {
         self.check_sampler(sampler, operand.span)?;
         self.handle(image, ImageKind::Texture)?;
         if let Some(operand) = self.instruction.operands.get(2) {
-            older(SHIFTED.0, SHIFTED.1, "an offset after the place", operand.span, self.cx)?;
+            require_at_least(SHIFTED.0, SHIFTED.1, "an offset after the place", operand.span, self.cx)?;
         }
         if matches!(self.args.first(), Some(Arg::VectorAnd { .. })) {
-            older(RESIDENT.0, RESIDENT.1, "a predicate beside the texels", self.operand_span(0), self.cx)?;
+            require_at_least(RESIDENT.0, RESIDENT.1, "a predicate beside the texels", self.operand_span(0), self.cx)?;
         }
         if let Some(operand) = self.instruction.operands.get(2)
             && self.offsets(operand, Geometry::D2)?.is_none()

@@ -1,7 +1,7 @@
 //! `mov` in all its shapes, conversions, and conversions of addresses.
 
 use super::super::operands::{RegisterRef, Value};
-use super::availability::older;
+use super::availability::require_at_least;
 use super::constant;
 use super::element::{self, Element};
 use super::family::{Decoded, Decoding};
@@ -210,7 +210,7 @@ impl<'a> Decoding<'_, 'a> {
             Value::Special(special) => self.move_special(d, *special, span),
             Value::Symbol { location, .. } => self.move_address(d, *location, false, span),
             Value::Function(function) => {
-                older(FUNCTION_ADDRESSES, 0, "the address of a function", span, self.cx)?;
+                require_at_least(FUNCTION_ADDRESSES, 0, "the address of a function", span, self.cx)?;
                 let address = function_address(map(self.cx.address_bits()), function.0);
                 Ok(Op::Move(MoveOp::Move { width, d, a: self.constant(address) }))
             }

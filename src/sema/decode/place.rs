@@ -1,7 +1,7 @@
 //! Addresses: what is between `[` and `]`.
 
 use super::super::operands::{Operands, RegisterRef, Value};
-use super::availability::older;
+use super::availability::require_at_least;
 use super::element::{self, Element};
 use super::space::same_space;
 use crate::base::{Diagnostic, Span};
@@ -57,7 +57,7 @@ pub(super) fn read<'a>(
     }?;
     check_space(place.space, named.or(form.space), operand.span)?;
     if named.is_none() {
-        older(GENERIC_ADDRESSING.0, GENERIC_ADDRESSING.1, "an address without a state space", operand.span, cx)?;
+        require_at_least(GENERIC_ADDRESSING.0, GENERIC_ADDRESSING.1, "an address without a state space", operand.span, cx)?;
     }
     Ok(place)
 }

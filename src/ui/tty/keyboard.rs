@@ -4,8 +4,8 @@
 //! terminal and writes into a pseudo-terminal, the other end of which is standard input from then on. Bytes go through as they come, except
 //! that:
 //!
-//! - a function key with something held down, where the key map has it, becomes a character of Unicode's private use ([`stand_in`]): the
-//!   editor can bind it, and the terminal's events report it;
+//! - a function key with something held down, where the key map has it, becomes a character of Unicode's private use
+//!   ([`private_use_char`]): the editor can bind it, and the terminal's events report it;
 //! - a byte that is not UTF-8 becomes such a character too: the editor would end at it, and lose what followed.
 //!
 //! The thread reads only while the terminal is used: what is typed at other times stays with the terminal.
@@ -36,7 +36,7 @@ const FIRST_BYTE: u32 = 0x10_F100;
 const SEQUENCE_TIMEOUT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// The character that stands for a function key; `held` is 1 for Shift, 2 for Alt, 4 for Control, or a sum.
-pub fn stand_in(number: u8, held: u8) -> Option<char> {
+pub fn private_use_char(number: u8, held: u8) -> Option<char> {
     let is_needed = (1..=12).contains(&number) && held > 0 || (13..=20).contains(&number);
     char::from_u32(FIRST + u32::from(number) * 8 + u32::from(held)).filter(|_| is_needed && held < 8)
 }
@@ -44,11 +44,11 @@ pub fn stand_in(number: u8, held: u8) -> Option<char> {
 /// The function key that a character stands for, and what is held down.
 pub fn function_key(c: char) -> Option<(u8, u8)> {
     let code = u8::try_from(u32::from(c).checked_sub(FIRST)?).ok()?;
-    stand_in(code / 8, code % 8).map(|_| (code / 8, code % 8))
+    private_use_char(code / 8, code % 8).map(|_| (code / 8, code % 8))
 }
 
 /// The character that stands for a byte which is not UTF-8.
-fn stand_in_for(byte: u8) -> char {
+fn private_use_char_for_byte(byte: u8) -> char {
     char::from_u32(FIRST_BYTE + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
@@ -207,7 +207,7 @@ fn sequence(bytes: &[u8], wanted: &BTreeSet<char>) -> Sequence {
         _ => None,
     };
     let held = held.parse::<u8>().ok().and_then(|held| held.checked_sub(1));
-    match number.zip(held).and_then(|(number, held)| stand_in(number, held)) {
+    match number.zip(held).and_then(|(number, held)| private_use_char(number, held)) {
         Some(c) if wanted.contains(&c) => Sequence::Wanted(c, b"\x1b[".len() + length + 1),
         _ => Sequence::Other(1),
     }
@@ -217,7 +217,7 @@ fn sequence(bytes: &[u8], wanted: &BTreeSet<char>) -> Sequence {
 fn character(bytes: &[u8]) -> Sequence {
     match bytes.utf8_chunks().next() {
         Some(chunk) if chunk.valid().is_empty() && is_beginning(bytes) => Sequence::Unfinished,
-        Some(chunk) if chunk.valid().is_empty() => Sequence::Wanted(stand_in_for(bytes[0]), 1),
+        Some(chunk) if chunk.valid().is_empty() => Sequence::Wanted(private_use_char_for_byte(bytes[0]), 1),
         Some(chunk) => Sequence::Other(chunk.valid().chars().next().map_or(1, char::len_utf8)),
         None => Sequence::Other(0),
     }
@@ -237,7 +237,7 @@ mod tests {
     }
 
     fn after_bytes(bytes: &[u8]) -> (String, Vec<u8>) {
-        let wanted = [stand_in(5, 1), stand_in(1, 1), stand_in(13, 0)].into_iter().flatten().collect();
+        let wanted = [private_use_char(5, 1), private_use_char(1, 1), private_use_char(13, 0)].into_iter().flatten().collect();
         let mut waiting = bytes.to_vec();
         (String::from_utf8(translated(&mut waiting, &wanted)).unwrap_or_default(), waiting)
     }
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn a_character_stands_for_one_key() {
         for (number, held) in (0..=255).flat_map(|number| (0..=255).map(move |held| (number, held))) {
-            let Some(c) = stand_in(number, held) else { continue };
+            let Some(c) = private_use_char(number, held) else { continue };
             assert_eq!(function_key(c), Some((number, held)));
         }
         assert_eq!(function_key('a'), None);

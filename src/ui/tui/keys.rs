@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::keymap::{Key, KeyMap, KeyPress, Named};
-use crate::ui::tty::keyboard::{function_key, stand_in};
+use crate::ui::tty::keyboard::{function_key, private_use_char};
 
 /// Named keys, as events call them and as the line editor does.
 const NAMED: &[(Named, KeyCode, rustyline::KeyCode)] = &[
@@ -71,7 +71,7 @@ pub fn bound(press: KeyPress) -> rustyline::KeyEvent {
 /// The character that stands for a function key with something held down.
 fn character(press: KeyPress) -> Option<char> {
     let Key::F(number) = press.key else { return None };
-    stand_in(number, u8::from(press.shift) | u8::from(press.alt) << 1 | u8::from(press.control) << 2)
+    private_use_char(number, u8::from(press.shift) | u8::from(press.alt) << 1 | u8::from(press.control) << 2)
 }
 
 /// The characters that stand for keys of a map.

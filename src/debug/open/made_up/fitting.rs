@@ -15,7 +15,7 @@ use crate::machine::{Coverage, Device, Instrumentation, LANES, MemoryLimit, Step
 use crate::program::Pc;
 
 /// Warp-instructions of one run that checkers watch, for each warp of a block, and of all that try blocks.
-const TICKS_WATCHED: u64 = 1_500;
+const TICKS_CHECKED: u64 = 1_500;
 const WARPS_MIN: u64 = 4;
 const TICKS_OF_BLOCKS: u64 = 200_000;
 /// Warp-instructions of the run that shows what memory a block reaches that fits.
@@ -24,7 +24,7 @@ const TICKS_OF_SHAPE: u64 = 200_000;
 const EXECUTED_AS_WELL: usize = 90;
 
 /// What checkers find in a run.
-pub(super) struct Watched {
+pub(super) struct CheckedTrial {
     /// What another block may avoid.
     of_block: Option<String>,
     /// A race in shared memory.
@@ -39,15 +39,15 @@ pub(super) struct Watched {
 impl Trials<'_> {
     /// `guess`, or another one with a block that fits the tiles in shared memory, and with strides at which no rows overlap.
     pub(super) fn fitting(&mut self, guess: Guess) -> Guess {
-        let Some(watched) = self.study.may_misfit().then(|| self.watch(&guess)).flatten() else { return guess };
-        let guess = if self.study.has_free_block() { self.with_fitting_block(guess, &watched) } else { guess };
-        let Some(doubt) = &watched.of_strides else { return guess };
+        let Some(checked) = self.study.may_misfit().then(|| self.run_checked(&guess)).flatten() else { return guess };
+        let guess = if self.study.has_free_block() { self.with_fitting_block(guess, &checked) } else { guess };
+        let Some(doubt) = &checked.of_strides else { return guess };
         for other in self.study.larger(&guess, doubt) {
             if self.ticks >= TICKS_IN_ALL {
                 break;
             }
             if let Ok(other) = self.try_guess(other)
-                && self.watch(&other).is_some_and(|watched| watched.of_strides.is_none())
+                && self.run_checked(&other).is_some_and(|checked| checked.of_strides.is_none())
             {
                 return other;
             }
@@ -57,21 +57,21 @@ impl Trials<'_> {
 
     /// `guess` if its block leaves no part of a tile unwritten and goes beyond none, or with the first block that does so and executes no
     /// less of the code. A race may be the kernel's own: blocks without one are preferred, but not those that can have none.
-    fn with_fitting_block(&mut self, guess: Guess, watched: &Watched) -> Guess {
-        let Some(doubt) = watched.of_block.as_ref().or(watched.of_race.as_ref()) else {
+    fn with_fitting_block(&mut self, guess: Guess, checked: &CheckedTrial) -> Guess {
+        let Some(doubt) = checked.of_block.as_ref().or(checked.of_race.as_ref()) else {
             // The extents of arrays decide what fits them; dynamic shared memory has those that the launch gives it.
             let has_extents = self.program.functions[self.kernel.index()].shared_bytes > 0;
             return Guess { block_fits: has_extents, ..guess };
         };
-        let mut racy = watched.of_block.is_none().then(|| guess.clone());
+        let mut racy = checked.of_block.is_none().then(|| guess.clone());
         let mut ticks = 0;
-        for other in self.study.blocks(&guess, doubt) {
+        for other in self.study.other_block_shapes(&guess, doubt) {
             if ticks >= TICKS_OF_BLOCKS || racy.is_some() && warps(&other) == 1 {
                 continue;
             }
-            let Some(tried) = self.watch(&other) else { continue };
+            let Some(tried) = self.run_checked(&other) else { continue };
             ticks += tried.ticks;
-            if tried.of_block.is_some() || tried.executed * 100 < watched.executed * EXECUTED_AS_WELL {
+            if tried.of_block.is_some() || tried.executed * 100 < checked.executed * EXECUTED_AS_WELL {
                 continue;
             }
             match (&tried.of_race, self.with_room_reached(other)) {
@@ -95,7 +95,7 @@ impl Trials<'_> {
     }
 
     /// What the checkers find in a run of the first blocks of `guess`, whose buffers have more room than they need.
-    fn watch(&mut self, guess: &Guess) -> Option<Watched> {
+    fn run_checked(&mut self, guess: &Guess) -> Option<CheckedTrial> {
         let (_, mut plan) = self.planned(guess)?;
         let case = plan.cases.first_mut()?;
         case.buffers.iter_mut().for_each(|buffer| with_room(buffer, self.room()));
@@ -105,7 +105,7 @@ impl Trials<'_> {
         let mut machine = job.prepare(&fault_context, Device::new(Arc::clone(self.program)), Tick::START, &mut Vec::new()).ok()?.ok()?;
         let mut checkers = Checkers::new(self.program, Checks::ALL);
         checkers.begin(0, &machine.launch_start());
-        let ticks = TICKS_WATCHED * warps(guess).max(WARPS_MIN);
+        let ticks = TICKS_CHECKED * warps(guess).max(WARPS_MIN);
         let mut step = machine.run(ticks, &mut checkers);
         while matches!(step, Step::Paused) && machine.tick().0 < ticks {
             step = machine.run(ticks - machine.tick().0, &mut checkers);
@@ -120,7 +120,7 @@ impl Trials<'_> {
         let tally = machine.coverage().map(Coverage::tally);
         let code = &self.program.functions[self.kernel.index()].code;
         let executed = code.clone().map(Pc).filter(|pc| tally.as_ref().is_some_and(|tally| tally.lanes(*pc) > 0)).count();
-        Some(Watched {
+        Some(CheckedTrial {
             of_block: trapped.or_else(|| self.doubt(&checkers, is_of_block)),
             of_race: self.doubt(&checkers, |finding| [RACE_SHARED_RAW, RACE_SHARED_WAR, RACE_SHARED_WAW].contains(&finding.id)),
             of_strides: self.doubt(&checkers, |finding| finding.id == RACE_GLOBAL),

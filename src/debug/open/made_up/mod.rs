@@ -164,7 +164,7 @@ impl Trials<'_> {
 
     /// A guess with which a kernel that runs long comes to its end.
     fn ending(&mut self, long: &Guess) -> Option<Guess> {
-        let others = self.study.ending(long).into_iter().chain(self.study.blocks(long, "the kernel runs very long"));
+        let others = self.study.ending(long).into_iter().chain(self.study.other_block_shapes(long, "the kernel runs very long"));
         for guess in others {
             if self.ticks >= TICKS_WITHOUT_END {
                 return None;
@@ -194,7 +194,7 @@ impl Trials<'_> {
         let at = outputs.into_iter().filter_map(buffer_of).max_by_key(|at| buffers.get(*at).map_or(0, |buffer| buffer.bytes))?;
         let output = buffers.get(at)?;
         let row = output.shape.last().map_or(output.bytes, |extent| extent * u64::from(output.element.bytes())).max(1);
-        let dimensions = self.study.block_dimensions();
+        let dimensions = self.study.ctaid_axes();
         let mut reached = |grid: [u32; 3]| {
             let tried = self.run_within(&Guess { grid, ..guess.clone() }, ticks, bounds)?;
             self.ticks += tried.ticks;

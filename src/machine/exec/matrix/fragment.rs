@@ -2,7 +2,7 @@
 
 use crate::isa::{Fragment, Layout};
 use crate::machine::event::AccessKind;
-use crate::machine::exec::load_store::Piece;
+use crate::machine::exec::load_store::AccessSegment;
 use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::memory::LaneAccess;
@@ -18,8 +18,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let bits = op.fragment.describe().ty.bits();
         for (register, elements) in dests.iter().zip(elements.chunks(per_register.max(1))) {
             let mut words = [0u64; LANES];
-            for (part, pieces) in elements.iter().enumerate() {
-                let values = self.load_elements(pieces, bits);
+            for (part, segments) in elements.iter().enumerate() {
+                let values = self.load_elements(segments, bits);
                 (0..LANES).for_each(|lane| words[lane] |= values[lane] << (part as u32 * bits));
             }
             let mut lanes = self.lanes(group, LaneMask::ALL);
@@ -37,16 +37,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for (register, elements) in sources.iter().zip(elements.chunks(per_register.max(1))) {
             let lanes = self.lanes(group, LaneMask::ALL);
             let words = if bits == 64 { *lanes.get64(*register) } else { lanes.get32(*register).map(u64::from) };
-            for (part, pieces) in elements.iter().enumerate() {
-                self.store_elements(pieces, bits, &words.map(|word| word >> (part as u32 * bits)));
+            for (part, segments) in elements.iter().enumerate() {
+                self.store_elements(segments, bits, &words.map(|word| word >> (part as u32 * bits)));
             }
         }
         Ok(())
     }
 
-    fn load_elements(&mut self, pieces: &[Piece], bits: u32) -> PerLane<u64> {
+    fn load_elements(&mut self, segments: &[AccessSegment], bits: u32) -> PerLane<u64> {
         let mut values = [0; LANES];
-        for Piece { space, access } in pieces {
+        for AccessSegment { space, access } in segments {
             self.report(*space, access, AccessKind::Read);
             let mut put = |lane: usize, value: u64| {
                 if access.mask.contains(lane) {
@@ -63,8 +63,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         values
     }
 
-    fn store_elements(&mut self, pieces: &[Piece], bits: u32, values: &PerLane<u64>) {
-        for Piece { space, access } in pieces {
+    fn store_elements(&mut self, segments: &[AccessSegment], bits: u32, values: &PerLane<u64>) {
+        for AccessSegment { space, access } in segments {
             self.report(*space, access, AccessKind::Write);
             match bits {
                 16 => self.write(*space, access, 0, |lane, bytes| *bytes = (values[lane] as u16).to_le_bytes()),
@@ -75,13 +75,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Where each element of the lanes' fragments is in memory. Elements of less than a byte are accessed in words.
-    fn element_pieces(&mut self, op: &FragmentAccess, write: bool, group: &Group) -> Result<Vec<Vec<Piece>>, Box<Trap>> {
+    fn element_pieces(&mut self, op: &FragmentAccess, write: bool, group: &Group) -> Result<Vec<Vec<AccessSegment>>, Box<Trap>> {
         let fragment = op.fragment.describe();
         let Some(layout) = Layout::of(&fragment) else { return Ok(Vec::new()) };
         let bytes = fragment.ty.bytes();
         let start = self.common_start(op, group, bytes)?;
         let stride = self.stride(op, &fragment, group)? * u64::from(op.bits) / 8;
-        let pieces = |element: u32| {
+        let segments = |element: u32| {
             let addresses = std::array::from_fn(|lane| {
                 let at = layout.position(lane as u32, element);
                 let (line, within) = if op.by_columns { (at.column, at.row) } else { (at.row, at.column) };
@@ -90,7 +90,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let mut access = LaneAccess::new(addresses, LaneMask::ALL, bytes);
             Ok(self.locate(&mut access, op.access.space, write, group)?.with(access))
         };
-        (0..layout.elements()).map(pieces).collect()
+        (0..layout.elements()).map(segments).collect()
     }
 
     /// The address of the matrix, which must be the same in all lanes.

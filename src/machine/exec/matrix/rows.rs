@@ -5,7 +5,7 @@
 
 use crate::isa::Space;
 use crate::machine::event::AccessKind;
-use crate::machine::exec::load_store::Piece;
+use crate::machine::exec::load_store::AccessSegment;
 use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::trap::{Trap, TrapKind};
@@ -22,7 +22,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let program = self.program;
         let dests = &*program.dests[op.registers];
         let mut rows = [Row::default(); LANES];
-        for Piece { space, access } in self.row_pieces(op, dests.len(), false, group)? {
+        for AccessSegment { space, access } in self.row_pieces(op, dests.len(), false, group)? {
             self.report(space, &access, AccessKind::Read);
             self.read(space, &access, 0, |lane, bytes: Row| {
                 if access.mask.contains(lane) {
@@ -40,13 +40,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn store_rows(&mut self, op: &RowsAccess, group: &Group) -> Result<(), Box<Trap>> {
         let program = self.program;
         let sources = &*program.sources[op.registers];
-        let pieces = self.row_pieces(op, sources.len(), true, group)?;
+        let segments = self.row_pieces(op, sources.len(), true, group)?;
         let lanes = self.lanes(group, LaneMask::ALL);
         let mut rows = [Row::default(); LANES];
         for (rows, source) in rows.chunks_exact_mut(ROWS).zip(sources) {
             rows.copy_from_slice(&rows_of(lanes.get32(*source), op.transposed));
         }
-        for Piece { space, access } in pieces {
+        for AccessSegment { space, access } in segments {
             self.report(space, &access, AccessKind::Write);
             self.write(space, &access, 0, |lane, bytes: &mut Row| *bytes = rows[lane]);
         }
@@ -60,21 +60,21 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Where the rows of `matrices` matrices are, all in shared memory.
-    fn row_pieces(&mut self, op: &RowsAccess, matrices: usize, write: bool, group: &Group) -> Result<Vec<Piece>, Box<Trap>> {
+    fn row_pieces(&mut self, op: &RowsAccess, matrices: usize, write: bool, group: &Group) -> Result<Vec<AccessSegment>, Box<Trap>> {
         let with_rows = LaneMask::lowest((ROWS * matrices.clamp(1, LANES / ROWS)) as u32);
         let mut access = self.access(&op.address, group, with_rows, size_of::<Row>() as u32);
         let space = op.access.space;
-        let pieces = self.locate(&mut access, space, write, group)?.with(access);
-        let elsewhere = |piece: &Piece| piece.space != Space::Shared;
-        match pieces.iter().find(|piece| elsewhere(piece)) {
-            None => Ok(pieces),
-            Some(piece) => {
-                let lane = piece.access.mask.first();
+        let segments = self.locate(&mut access, space, write, group)?.with(access);
+        let elsewhere = |segment: &AccessSegment| segment.space != Space::Shared;
+        match segments.iter().find(|segment| elsewhere(segment)) {
+            None => Ok(segments),
+            Some(segment) => {
+                let lane = segment.access.mask.first();
                 let message = format!(
                     "rows of matrices must be in the block's shared memory; the address of lane {lane} is in {} memory",
-                    piece.space.word()
+                    segment.space.word()
                 );
-                Err(self.trap(TrapKind::Space, piece.access.mask, &message))
+                Err(self.trap(TrapKind::Space, segment.access.mask, &message))
             }
         }
     }

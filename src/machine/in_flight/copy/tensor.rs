@@ -6,7 +6,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use crate::machine::in_flight::copy::view::MemoryView;
-use crate::machine::in_flight::tensor::{Direction, Piece, UNIT};
+use crate::machine::in_flight::tensor::{ByteRun, Direction, UNIT};
 use crate::machine::state::in_flight::copy::{Destination, MemoryOwner, POISON};
 use crate::machine::state::read_modify_write;
 use crate::num::convert;
@@ -24,28 +24,28 @@ impl BoxCopy {
         self.shape.direction() == Direction::Load
     }
 
-    fn in_shared(&self, piece: &Piece) -> Destination {
-        Destination { owner: self.owner, address: piece.shared }
+    fn in_shared(&self, run: &ByteRun) -> Destination {
+        Destination { owner: self.owner, address: run.shared }
     }
 
-    /// Where a piece lies in global memory; nowhere if it is outside the tensor.
-    fn in_global(piece: &Piece) -> Option<Destination> {
-        piece.global.map(|address| Destination { owner: MemoryOwner::Global, address })
+    /// Where a run lies in global memory; nowhere if it is outside the tensor.
+    fn in_global(run: &ByteRun) -> Option<Destination> {
+        run.global.map(|address| Destination { owner: MemoryOwner::Global, address })
     }
 
     /// Shows `visit` the ranges that it will write: where, and how many bytes.
     pub fn writes(&self, mut visit: impl FnMut(Destination, u64)) {
-        self.shape.pieces(|piece| {
-            let to = if self.is_load() { Some(self.in_shared(&piece)) } else { Self::in_global(&piece) };
-            to.into_iter().for_each(|to| visit(to, piece.bytes));
+        self.shape.swizzled_runs(|run| {
+            let to = if self.is_load() { Some(self.in_shared(&run)) } else { Self::in_global(&run) };
+            to.into_iter().for_each(|to| visit(to, run.bytes));
         });
     }
 
     /// Shows `visit` the ranges that it reads: where, and how many bytes.
     pub fn reads(&self, mut visit: impl FnMut(Destination, u64)) {
-        self.shape.pieces(|piece| {
-            let from = if self.is_load() { Self::in_global(&piece) } else { Some(self.in_shared(&piece)) };
-            from.into_iter().for_each(|from| visit(from, piece.bytes));
+        self.shape.swizzled_runs(|run| {
+            let from = if self.is_load() { Self::in_global(&run) } else { Some(self.in_shared(&run)) };
+            from.into_iter().for_each(|from| visit(from, run.bytes));
         });
     }
 
@@ -54,7 +54,7 @@ impl BoxCopy {
         if self.is_load() {
             self.change_shared(view, |_, bytes| bytes.fill(POISON));
         } else if self.replaces() {
-            self.shape.runs(|run| {
+            self.shape.unswizzled_runs(|run| {
                 let poison = Bytes::from_elem(POISON, run.bytes as usize);
                 Self::in_global(&run).into_iter().for_each(|to| view.write(to.owner, to.address, &poison));
             });
@@ -72,7 +72,7 @@ impl BoxCopy {
     fn source(&self, view: &mut MemoryView<'_>) -> Box<[u8]> {
         let mut all = Vec::new();
         if self.is_load() {
-            self.shape.runs(|run| {
+            self.shape.unswizzled_runs(|run| {
                 let mut bytes = Bytes::from_elem(0, run.bytes as usize);
                 match run.global {
                     Some(address) => view.read(MemoryOwner::Global, address, &mut bytes),
@@ -104,7 +104,7 @@ impl BoxCopy {
             return;
         }
         let mut done = 0;
-        self.shape.runs(|run| {
+        self.shape.unswizzled_runs(|run| {
             let end = done + run.bytes as usize;
             if let (Some(to), Some(bytes)) = (Self::in_global(&run), source.get(done..end)) {
                 self.deliver(to, bytes, view);
@@ -131,12 +131,12 @@ impl BoxCopy {
     /// Shows `visit` the bytes of shared memory that go together, from the start of the box, in the order of its runs.
     fn units(&self, mut visit: impl FnMut(Range<usize>)) {
         let start = self.shape.shared_start();
-        self.shape.runs(|run| {
+        self.shape.unswizzled_runs(|run| {
             let mut done = 0;
             while done < run.bytes {
                 let at = run.shared + done;
                 let bytes = if self.shape.is_swizzled() { (UNIT - at % UNIT).min(run.bytes - done) } else { run.bytes - done };
-                let place = (self.shape.place(at) - start) as usize;
+                let place = (self.shape.apply_swizzle(at) - start) as usize;
                 visit(place..place + bytes as usize);
                 done += bytes;
             }

@@ -5,13 +5,18 @@
 //! steps by the element strides. The instruction's offsets then shift each pixel, which may take it out of the tensor.
 
 use super::extent::{bounds, spatial};
-use super::run::{Piece, Runs};
+use super::swizzle::{ByteRun, SwizzledRuns};
 use super::{TensorBox, row_start};
 use crate::program::RANK_MAX;
 
 impl TensorBox {
     /// Pixel after pixel.
-    pub(super) fn walk_im2col<F: FnMut(Piece)>(&self, lower: [i32; RANK_MAX - 2], upper: [i32; RANK_MAX - 2], runs: &mut Runs<F>) {
+    pub(super) fn walk_im2col<F: FnMut(ByteRun)>(
+        &self,
+        lower: [i32; RANK_MAX - 2],
+        upper: [i32; RANK_MAX - 2],
+        runs: &mut SwizzledRuns<F>,
+    ) {
         let map = &self.map;
         let spatial = spatial(map);
         let mut pixel = self.request.coordinates.map(i64::from);

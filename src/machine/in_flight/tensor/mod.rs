@@ -15,7 +15,7 @@ mod extent;
 mod fault;
 mod im2col;
 mod request;
-mod run;
+mod swizzle;
 mod tile;
 
 use crate::isa::{Swizzle, TensorElement};
@@ -23,9 +23,9 @@ use crate::program::{BoxShape, RANK_MAX, TensorMap};
 
 pub use fault::{Fault, FaultKind};
 pub use request::{Direction, Request};
-pub use run::{Piece, UNIT};
+pub use swizzle::{ByteRun, UNIT};
 
-use run::Runs;
+use swizzle::SwizzledRuns;
 
 /// A box of a tensor, at its place in shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,8 +81,8 @@ impl TensorBox {
     }
 
     /// Where the byte lies that would lie at `address` of shared memory if there were no swizzle.
-    pub fn place(&self, address: u64) -> u64 {
-        self.map.swizzle.place(address)
+    pub fn apply_swizzle(&self, address: u64) -> u64 {
+        self.map.swizzle.apply(address)
     }
 
     /// Bytes of the elements of a row, which are reported to the mbarrier at once.
@@ -106,17 +106,17 @@ impl TensorBox {
     }
 
     /// Calls `each` for every run of bytes that lie side by side in both memories, in the order of the box. No run is empty.
-    pub fn pieces(&self, each: impl FnMut(Piece)) {
+    pub fn swizzled_runs(&self, each: impl FnMut(ByteRun)) {
         self.walk(self.map.swizzle, each);
     }
 
-    /// The same as if there were no swizzle: fewer and longer runs, whose bytes [`TensorBox::place`] sends to their places.
-    pub fn runs(&self, each: impl FnMut(Piece)) {
+    /// The same as if there were no swizzle: fewer and longer runs, whose bytes [`TensorBox::apply_swizzle`] sends to their places.
+    pub fn unswizzled_runs(&self, each: impl FnMut(ByteRun)) {
         self.walk(Swizzle::None, each);
     }
 
-    fn walk(&self, swizzle: Swizzle, each: impl FnMut(Piece)) {
-        let mut runs = Runs::new(swizzle, each);
+    fn walk(&self, swizzle: Swizzle, each: impl FnMut(ByteRun)) {
+        let mut runs = SwizzledRuns::new(swizzle, each);
         match self.map.shape {
             BoxShape::Tile(extents) => self.walk_tile(&extents, &mut runs),
             BoxShape::Im2col { lower, upper, .. } => self.walk_im2col(lower, upper, &mut runs),
@@ -126,7 +126,7 @@ impl TensorBox {
 
     /// One row: `coordinate` is that of its first unit along the innermost dimension, `start` the address of coordinate 0 there; `None`
     /// if all of the row lies outside the tensor.
-    fn row<F: FnMut(Piece)>(&self, row: u64, coordinate: i64, start: Option<u64>, runs: &mut Runs<F>) {
+    fn row<F: FnMut(ByteRun)>(&self, row: u64, coordinate: i64, start: Option<u64>, runs: &mut SwizzledRuns<F>) {
         let Layout { unit, units, step, pitch, .. } = self.layout;
         let shared = self.request.shared.wrapping_add(row * pitch);
         let Some(start) = start else { return self.outside(shared, units * unit, runs) };
@@ -145,7 +145,7 @@ impl TensorBox {
     }
 
     /// Bytes of elements outside the tensor, which a store leaves out.
-    fn outside<F: FnMut(Piece)>(&self, shared: u64, bytes: u64, runs: &mut Runs<F>) {
+    fn outside<F: FnMut(ByteRun)>(&self, shared: u64, bytes: u64, runs: &mut SwizzledRuns<F>) {
         if self.request.direction == Direction::Load {
             runs.push(shared, None, bytes);
         }
@@ -223,7 +223,7 @@ mod tests {
     fn pieces(map: &TensorMap, request: Request) -> Vec<(u64, Option<u64>, u64)> {
         let mut all = Vec::new();
         let shape = TensorBox::new(map, request).unwrap();
-        shape.pieces(|piece| all.push((piece.shared, piece.global.map(|address| address - BASE), piece.bytes)));
+        shape.swizzled_runs(|run| all.push((run.shared, run.global.map(|address| address - BASE), run.bytes)));
         all
     }
 

@@ -1,13 +1,13 @@
 //! Tiled mode: a box of elements (PTX ISA, "Tiled mode").
 
 use super::extent::count;
-use super::run::{Piece, Runs};
+use super::swizzle::{ByteRun, SwizzledRuns};
 use super::{TensorBox, row_start};
 use crate::program::RANK_MAX;
 
 impl TensorBox {
     /// Row after row, the second dimension fastest.
-    pub(super) fn walk_tile<F: FnMut(Piece)>(&self, extents: &[u32; RANK_MAX], runs: &mut Runs<F>) {
+    pub(super) fn walk_tile<F: FnMut(ByteRun)>(&self, extents: &[u32; RANK_MAX], runs: &mut SwizzledRuns<F>) {
         let map = &self.map;
         let mut index = [0; RANK_MAX];
         for row in 0..self.layout.rows {

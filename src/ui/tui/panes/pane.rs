@@ -73,7 +73,7 @@ pub enum Pane {
     Console,
     /// The keys.
     Help,
-    /// How the run ends.
+    /// What the checkers found.
     Findings,
 }
 

@@ -1,6 +1,6 @@
 //! Statements to a tree: keeps the open scopes, and reports statements and braces where they make no sense.
 
-use super::actions::{FunctionParts, Piece};
+use super::actions::{FunctionParts, ParsedStatement};
 use super::problems::Problems;
 use super::statements::MAX_DEPTH;
 use super::tree::{Block, Function, Item, Module, Statement};
@@ -8,7 +8,7 @@ use crate::base::{Diagnostic, Span};
 
 /// An open brace.
 enum Scope<'a> {
-    /// The body of a function; of none if its head could not be read, so that the body is checked nevertheless.
+    /// The body of a function; of none if its header could not be read, so that the body is checked nevertheless.
     Body(Option<Box<Function<'a>>>),
     /// A scope inside a body.
     Inner,
@@ -16,33 +16,33 @@ enum Scope<'a> {
 
 /// Where the next brace or statement belongs.
 #[derive(Default)]
-pub(super) struct Assembler<'a> {
+pub(super) struct TreeBuilder<'a> {
     module: Module<'a>,
     /// From the body of the current function inwards, each with its opening brace.
     scopes: Vec<(Scope<'a>, Span, Block<'a>)>,
-    /// A head that waits for its body; it holds no function if it could not be read.
-    head: Option<(Option<Box<Function<'a>>>, Span)>,
+    /// A function header that waits for its body; it holds no function if it could not be read.
+    header: Option<(Option<Box<Function<'a>>>, Span)>,
     /// Scopes inside the innermost one that the limit allows.
     too_deep: u32,
     /// A statement outside of functions has been reported, and those that follow it need not be.
-    is_astray: bool,
+    has_reported_outside: bool,
 }
 
-impl<'a> Assembler<'a> {
+impl<'a> TreeBuilder<'a> {
     /// Puts a statement into its place.
-    pub fn add(&mut self, piece: Piece<'a>, problems: &mut Problems) {
-        self.end_head(problems);
-        match piece {
-            Piece::Head(parts) => self.add_head(*parts, problems),
-            Piece::Item(item) if self.scopes.is_empty() => self.add_item(*item),
-            Piece::Item(item) => match item_as_statement(*item) {
+    pub fn add(&mut self, statement: ParsedStatement<'a>, problems: &mut Problems) {
+        self.end_header(problems);
+        match statement {
+            ParsedStatement::Header(parts) => self.add_header(*parts, problems),
+            ParsedStatement::Item(item) if self.scopes.is_empty() => self.add_item(*item),
+            ParsedStatement::Item(item) => match item_as_statement(*item) {
                 Ok(statement) => self.add_statement(statement),
                 Err((word, span)) => problems.add(
                     Diagnostic::error("syntax", span, format!("'{word}' inside a function"))
                         .with_help("move it to the top of the file, or close the function with '}' before it"),
                 ),
             },
-            Piece::Variables(variables) => {
+            ParsedStatement::Variables(variables) => {
                 for variable in variables {
                     match self.scopes.is_empty() {
                         true => self.add_item(Item::Variable(variable)),
@@ -50,21 +50,21 @@ impl<'a> Assembler<'a> {
                     }
                 }
             }
-            Piece::Statement(statement) if self.scopes.is_empty() => self.report_astray(&statement, problems),
-            Piece::Statement(statement) => self.add_statement(*statement),
+            ParsedStatement::Statement(statement) if self.scopes.is_empty() => self.report_statement_outside(&statement, problems),
+            ParsedStatement::Statement(statement) => self.add_statement(*statement),
         }
     }
 
-    /// The statement at `span` was the head of a function and could not be read, which has been reported.
-    pub fn lose_head(&mut self, span: Span, problems: &mut Problems) {
-        self.end_head(problems);
+    /// The statement at `span` was the header of a function and could not be read, which has been reported.
+    pub fn recover_header(&mut self, span: Span, problems: &mut Problems) {
+        self.end_header(problems);
         self.end_function_before(span, problems);
-        self.head = Some((None, span));
+        self.header = Some((None, span));
     }
 
     /// `{`
     pub fn open(&mut self, brace: Span, problems: &mut Problems) {
-        let scope = match self.head.take() {
+        let scope = match self.header.take() {
             Some((function, _)) => Scope::Body(function),
             None if self.scopes.is_empty() => {
                 self.report_outside("'{'", brace, problems);
@@ -86,17 +86,17 @@ impl<'a> Assembler<'a> {
 
     /// `}`
     pub fn close(&mut self, brace: Span, problems: &mut Problems) {
-        self.end_head(problems);
+        self.end_header(problems);
         if let Some(left) = self.too_deep.checked_sub(1) {
             self.too_deep = left;
             return;
         }
         if self.scopes.is_empty() {
-            if !self.is_astray {
+            if !self.has_reported_outside {
                 let error = Diagnostic::error("syntax", brace, "'}' without a '{' before it");
                 problems.add(error.with_help("remove it, or look for a '}' too many above"));
             }
-            self.is_astray = false;
+            self.has_reported_outside = false;
             return;
         }
         self.close_innermost(Some(brace));
@@ -104,22 +104,22 @@ impl<'a> Assembler<'a> {
 
     /// The end of the file, which is at `end`.
     pub fn finish(mut self, end: Span, problems: &mut Problems) -> Module<'a> {
-        self.end_head(problems);
+        self.end_header(problems);
         if let Some((_, brace, _)) = self.scopes.last() {
             let error = Diagnostic::error("syntax", end, "the file ends inside a function: '}' is missing");
             problems.add(error.with_label(*brace, "this '{' is not closed").with_help("close it with '}'"));
         }
-        self.give_up()
+        self.into_partial_tree()
     }
 
     /// The tree of what has been read, where the rest of the file is of no interest.
-    pub fn give_up(mut self) -> Module<'a> {
+    pub fn into_partial_tree(mut self) -> Module<'a> {
         self.close_all();
         self.module
     }
 
     fn add_item(&mut self, item: Item<'a>) {
-        self.is_astray = false;
+        self.has_reported_outside = false;
         self.module.items.push(item);
     }
 
@@ -133,15 +133,15 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    fn add_head(&mut self, parts: FunctionParts<'a>, problems: &mut Problems) {
+    fn add_header(&mut self, parts: FunctionParts<'a>, problems: &mut Problems) {
         let FunctionParts { function, is_closed } = parts;
-        self.is_astray = false;
+        self.has_reported_outside = false;
         self.end_function_before(function.name.span, problems);
         match is_closed {
             true => self.add_item(Item::Function(Box::new(function))),
             false => {
                 let span = function.span;
-                self.head = Some((Some(Box::new(function)), span));
+                self.header = Some((Some(Box::new(function)), span));
             }
         }
     }
@@ -157,8 +157,8 @@ impl<'a> Assembler<'a> {
 
     /// Called where a body can no longer follow. A `.func` without one is a declaration, and the vendor's assembler does without its `;`;
     /// a kernel whose last directive is a `.pragma` ends with the `;` of that.
-    fn end_head(&mut self, problems: &mut Problems) {
-        let Some((Some(function), span)) = self.head.take() else { return };
+    fn end_header(&mut self, problems: &mut Problems) {
+        let Some((Some(function), span)) = self.header.take() else { return };
         if function.is_kernel && function.directives.last().is_none_or(|directive| directive.texts.is_empty()) {
             let at = Span { start: span.end, ..span };
             let error = Diagnostic::error("syntax", at, format!("expected '{{' or ';' after the head of '{}'", function.name.text));
@@ -188,7 +188,7 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    fn report_astray(&mut self, statement: &Statement<'a>, problems: &mut Problems) {
+    fn report_statement_outside(&mut self, statement: &Statement<'a>, problems: &mut Problems) {
         let (what, span) = match statement {
             Statement::Label(name) => ("a label", name.span),
             Statement::Instruction(instruction) => ("an instruction", instruction.span),
@@ -204,11 +204,11 @@ impl<'a> Assembler<'a> {
     }
 
     fn report_outside(&mut self, what: &str, span: Span, problems: &mut Problems) {
-        if !self.is_astray {
+        if !self.has_reported_outside {
             let error = Diagnostic::error("syntax", span, format!("{what} outside of a function"));
             problems.add(error.with_help("look for a '}' too many above, or for a missing '.entry' or '.func'"));
         }
-        self.is_astray = true;
+        self.has_reported_outside = true;
     }
 }
 

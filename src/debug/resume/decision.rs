@@ -2,8 +2,8 @@
 
 use super::cause::{Cause, Threads, is_done};
 use super::swap::winners;
-use super::watched::{Watched, bytes_of};
-use super::watcher::{Hit, WatchedTouch, Watcher};
+use super::watcher::{Candidate, TouchCandidate, Watcher};
+use super::watchpoint::{Watchpoint, bytes_of};
 use crate::debug::breakpoints::{Breakpoint, Event, Occurrence, Trigger, WatchMode, barrier_number};
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
@@ -15,11 +15,11 @@ use crate::program::{ControlOp, Op, SrcKind, SyncOp};
 
 /// What came of a pause.
 #[derive(Default)]
-pub struct Judged {
+pub struct Decision {
     /// Why the run stops; empty if it goes on.
     pub causes: Vec<Cause>,
-    /// The turn goes back to the stepped warp.
-    pub foreign: bool,
+    /// Another warp is about to run, or the flag that the stepped warp waits for has changed: the turn goes back to the stepped warp.
+    pub resumes_stepped_warp: bool,
     /// The stepped warp waits for the flag that these lanes are about to read.
     pub spinning: Option<Issue>,
 }
@@ -42,7 +42,7 @@ impl Session {
             match &breakpoint.trigger {
                 Trigger::Code(pcs) => watcher.watch_code(count, breakpoint.number, pcs.clone(), false),
                 Trigger::Watch(target, mode) => {
-                    watcher.places.push(Watched::new(Some(breakpoint.number), target.clone(), *mode, self.machine()));
+                    watcher.places.push(Watchpoint::new(Some(breakpoint.number), target.clone(), *mode, self.machine()));
                 }
                 Trigger::Event(Event::Divergence) => watcher.splits = true,
                 Trigger::Event(Event::Reconvergence) => watcher.merges = true,
@@ -57,28 +57,28 @@ impl Session {
         }
     }
 
-    /// Judges what `watcher` noted. With `counting`, hits count, and what a hit does to a breakpoint is done.
-    pub(super) fn judge(&mut self, watcher: &mut Watcher, counting: bool) -> Judged {
-        let mut judged = Judged::default();
-        for hit in std::mem::take(&mut watcher.hits) {
-            let causes = &mut judged.causes;
-            match hit {
-                Hit::OtherWarp => judged.foreign = true,
-                Hit::Spinning(issue) => judged.spinning = Some(issue),
-                Hit::Step(issue) => {
+    /// Decides which of the candidates of `watcher` stop the run. With `counting`, hits count, and what a hit does to a breakpoint is done.
+    pub(super) fn decide(&mut self, watcher: &mut Watcher, counting: bool) -> Decision {
+        let mut decision = Decision::default();
+        for candidate in std::mem::take(&mut watcher.candidates) {
+            let causes = &mut decision.causes;
+            match candidate {
+                Candidate::OtherWarp => decision.resumes_stepped_warp = true,
+                Candidate::Spinning(issue) => decision.spinning = Some(issue),
+                Candidate::Step(issue) => {
                     if causes.is_empty() {
                         self.follow(&issue);
                     }
                     let reason = if self.scene().group().is_ok() { Reason::Done } else { Reason::ThreadExited };
                     causes.push(reason.into());
                 }
-                Hit::Code(issue) => self.judge_code(watcher, &issue, counting, causes),
-                Hit::Touched(index, touching) => {
+                Candidate::Code(issue) => self.decide_code(watcher, &issue, counting, causes),
+                Candidate::Touched(index, touching) => {
                     if let Some(watched) = watcher.places.get_mut(index) {
-                        judged.foreign |= self.judge_touch(watched, touching, counting, causes);
+                        decision.resumes_stepped_warp |= self.decide_touch(watched, touching, counting, causes);
                     }
                 }
-                Hit::Split(issue) => {
+                Candidate::Split(issue) => {
                     if matches!(
                         self.op_at(&issue),
                         Some(Op::Control(
@@ -86,35 +86,35 @@ impl Session {
                         ))
                     ) {
                         let threads = Threads { block: issue.place.block, warp: issue.place.warp.number(), lanes: issue.lanes };
-                        self.judge_event(Event::Divergence, threads, counting, causes);
+                        self.decide_event(Event::Divergence, threads, counting, causes);
                     }
                 }
-                Hit::Mbarrier(event) => {
+                Candidate::Mbarrier(event) => {
                     let (act, described) = self.describe_mbarrier(&event);
                     let threads = Threads { block: event.place.block, warp: event.place.warp.number(), lanes: event.lanes };
-                    self.judge_occurrence(Occurrence::Mbarrier(event.address, act), &described, threads, counting, causes);
+                    self.decide_occurrence(Occurrence::Mbarrier(event.address, act), &described, threads, counting, causes);
                 }
-                Hit::Copy(copy) => {
+                Candidate::Copy(copy) => {
                     let (act, described) = self.describe_copy(&copy);
                     let threads = Threads { block: copy.issued.block, warp: copy.issued.warp.number(), lanes: copy.lanes };
-                    self.judge_occurrence(Occurrence::Async(act), &described, threads, counting, causes);
+                    self.decide_occurrence(Occurrence::Async(act), &described, threads, counting, causes);
                 }
-                Hit::Merged(place, lanes) => {
+                Candidate::Merged(place, lanes) => {
                     let threads = Threads { block: place.block, warp: place.warp.number(), lanes };
-                    self.judge_event(Event::Reconvergence, threads, counting, causes);
+                    self.decide_event(Event::Reconvergence, threads, counting, causes);
                 }
             }
         }
-        judged
+        decision
     }
 
     /// Why the run stops where it ends.
-    pub(super) fn judge_end(&mut self) -> Vec<Cause> {
+    pub(super) fn decide_end(&mut self) -> Vec<Cause> {
         let reason = self.end_reason();
         let mut causes = Vec::new();
         if let Reason::Fault(_) = &reason {
             let Focus { block, warp, lane, .. } = self.focus;
-            self.judge_event(Event::Fault, Threads { block, warp, lanes: LaneMask::of((lane % 32) as usize) }, true, &mut causes);
+            self.decide_event(Event::Fault, Threads { block, warp, lanes: LaneMask::of((lane % 32) as usize) }, true, &mut causes);
         }
         causes.push(reason.into());
         causes
@@ -124,7 +124,7 @@ impl Session {
         self.program().code.get(issue.place.pc.index()).map(|inst| &inst.op)
     }
 
-    fn judge_code(&mut self, watcher: &Watcher, issue: &Issue, counting: bool, causes: &mut Vec<Cause>) {
+    fn decide_code(&mut self, watcher: &Watcher, issue: &Issue, counting: bool, causes: &mut Vec<Cause>) {
         let numbers: Vec<(u32, bool)> = watcher.numbers_at(issue.place.pc).collect();
         for (number, active_only) in numbers {
             let lanes = if active_only { issue.active } else { issue.lanes };
@@ -145,7 +145,7 @@ impl Session {
                 Some(event) => threads.caught(Some(number), event, None),
                 None => Reason::Breakpoint { number, temporary }.into(),
             };
-            self.judge_number(number, threads, counting, causes, hit);
+            self.decide_breakpoint(number, threads, counting, causes, hit);
         }
     }
 
@@ -157,8 +157,8 @@ impl Session {
         warp.registers.b32.get(slot.in_frame(issue.frame.b32).index()).map(|register| register[issue.active.first()])
     }
 
-    /// Judges what was done to an mbarrier or a copy, which `described` says in words.
-    fn judge_occurrence(&mut self, occurrence: Occurrence, described: &str, threads: Threads, counting: bool, causes: &mut Vec<Cause>) {
+    /// Decides on what was done to an mbarrier or a copy, which `described` says in words.
+    fn decide_occurrence(&mut self, occurrence: Occurrence, described: &str, threads: Threads, counting: bool, causes: &mut Vec<Cause>) {
         let caught = |number, event| threads.caught(number, event, Some(described.into()));
         let own = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
         if let Some(event) = self.wanted_event.filter(|event| own && event.names(occurrence)) {
@@ -171,11 +171,11 @@ impl Session {
         };
         let numbers: Vec<(u32, Event)> = self.breakpoints.iter().filter_map(named).collect();
         for (number, event) in numbers {
-            self.judge_number(number, threads, counting, causes, |number, _| caught(Some(number), event));
+            self.decide_breakpoint(number, threads, counting, causes, |number, _| caught(Some(number), event));
         }
     }
 
-    pub(super) fn judge_event(&mut self, event: Event, threads: Threads, counting: bool, causes: &mut Vec<Cause>) {
+    pub(super) fn decide_event(&mut self, event: Event, threads: Threads, counting: bool, causes: &mut Vec<Cause>) {
         let own = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
         if self.wanted_event == Some(event) && own {
             self.focus = self.focus.among(threads.block, threads.warp, threads.lanes);
@@ -185,12 +185,12 @@ impl Session {
         let numbers: Vec<u32> = self.breakpoints.iter().filter(catches).map(|breakpoint| breakpoint.number).collect();
         for number in numbers {
             let caught = |number, _| threads.caught(Some(number), event, None);
-            self.judge_number(number, threads, counting, causes, caught);
+            self.decide_breakpoint(number, threads, counting, causes, caught);
         }
     }
 
-    /// Judges the touch of a watched place. True if the flag that the stepped warp waits for has changed.
-    fn judge_touch(&mut self, watched: &mut Watched, touching: WatchedTouch, counting: bool, causes: &mut Vec<Cause>) -> bool {
+    /// Decides on the touch of a watched place. True if the flag that the stepped warp waits for has changed.
+    fn decide_touch(&mut self, watched: &mut Watchpoint, touching: TouchCandidate, counting: bool, causes: &mut Vec<Cause>) -> bool {
         let Some(new) = bytes_of(&watched.target, self.machine()) else { return false };
         let old = watched.replace(new.clone());
         if watched.mode == WatchMode::Change && old == new {
@@ -199,14 +199,14 @@ impl Session {
         let Some(number) = watched.number else { return true };
         let watched_access = self.watched_access(watched, touching, old, new);
         let threads = Threads { block: watched_access.by.block, warp: watched_access.by.warp, lanes: watched_access.lanes };
-        self.judge_number(number, threads, counting, causes, |_, _| Cause::Touched(watched_access));
+        self.decide_breakpoint(number, threads, counting, causes, |_, _| Cause::Touched(watched_access));
         false
     }
 
     /// A touch as it is reported: of a register of several lanes, the values of the lowest that changed; of a compare-and-swap, the lanes
     /// that have swapped.
-    pub(super) fn watched_access(&self, watched: &Watched, touching: WatchedTouch, old: Vec<u8>, new: Vec<u8>) -> WatchedAccess {
-        let WatchedTouch { place, kind, copy, .. } = touching;
+    pub(super) fn watched_access(&self, watched: &Watchpoint, touching: TouchCandidate, old: Vec<u8>, new: Vec<u8>) -> WatchedAccess {
+        let TouchCandidate { place, kind, copy, .. } = touching;
         let won = winners(self.machine(), &touching).filter(|_| watched.is_memory());
         let (lanes, tried) = (won.unwrap_or(touching.lanes), won.map(|_| touching.lanes));
         let by = Focus { block: place.block, warp: place.warp.number(), lane: lanes.first() as u32, frame: 0 };
@@ -232,7 +232,7 @@ impl Session {
     }
 
     /// Adds the cause that `make` gives for breakpoint `number` if it stops `threads`.
-    fn judge_number(
+    fn decide_breakpoint(
         &mut self,
         number: u32,
         threads: Threads,
@@ -241,7 +241,7 @@ impl Session {
         make: impl FnOnce(u32, bool) -> Cause,
     ) {
         let Ok(breakpoint) = self.breakpoints.get(number) else { return };
-        let (focus, cause) = match self.verdict(breakpoint, threads) {
+        let (focus, cause) = match self.check_condition(breakpoint, threads) {
             Verdict::Pass => return,
             Verdict::Bad(focus, message) => (focus, Reason::BadCondition { number, message }.into()),
             Verdict::Hit(focus) => {
@@ -267,7 +267,7 @@ impl Session {
         causes.push(cause);
     }
 
-    fn verdict(&self, breakpoint: &Breakpoint, threads: Threads) -> Verdict {
+    fn check_condition(&self, breakpoint: &Breakpoint, threads: Threads) -> Verdict {
         let lanes = threads.lanes & breakpoint.filter.lanes_of(threads.block, threads.warp);
         let first = self.focus.among(threads.block, threads.warp, lanes);
         let Some(condition) = breakpoint.condition.as_ref().filter(|_| !lanes.is_empty()) else {

@@ -21,7 +21,7 @@ enum Element {
 }
 
 /// What the accesses to `variable` show its elements to be.
-pub fn judge(variable: &Variable, accesses: &[Access]) -> Known {
+pub fn infer(variable: &Variable, accesses: &[Access]) -> Known {
     match element(accesses).and_then(|(ty, signs)| Ok((ty, signs, fitting(variable, ty)?))) {
         Err(doubt) => Known::Bytes(doubt),
         Ok((ty, sign_shows, at)) => {

@@ -5,22 +5,22 @@ use crate::base::Severity;
 use crate::check::{CheckerId, Checks, FindingId};
 use crate::debug::findings::FindingText;
 use crate::debug::run::CaseRun;
-use crate::launch::{Case, Findings};
+use crate::launch::{Case, ExpectedFindings};
 use crate::program::Program;
 
 /// What is wrong with what was found in the launches that were run.
-pub fn judge_findings(program: &Program, case: &Case, run: &CaseRun, checks: Checks) -> Vec<Failure> {
+pub fn compare_findings(program: &Program, case: &Case, run: &CaseRun, checks: Checks) -> Vec<Failure> {
     let launches = case.launches.iter().take(run.launches.len()).enumerate();
-    let judged = launches.flat_map(|(index, launch)| {
+    let failures = launches.flat_map(|(index, launch)| {
         let found: Vec<&FindingText> = run.findings.iter().filter(|finding| finding.launch == index).collect();
         let kernel = &program.functions[launch.kernel.index()].name;
         match &launch.findings {
             None => unwanted(found.into_iter().filter(|finding| finding.severity == Severity::Error)),
-            Some(Findings::Clean) => unwanted(found.into_iter()),
-            Some(Findings::AnyOf { ids, line }) => judge_any_of(kernel, ids, *line, &found, checks),
+            Some(ExpectedFindings::Clean) => unwanted(found.into_iter()),
+            Some(ExpectedFindings::AnyOf { ids, line }) => compare_any_of(kernel, ids, *line, &found, checks),
         }
     });
-    judged.collect()
+    failures.collect()
 }
 
 fn unwanted<'a>(found: impl Iterator<Item = &'a FindingText>) -> Vec<Failure> {
@@ -28,7 +28,7 @@ fn unwanted<'a>(found: impl Iterator<Item = &'a FindingText>) -> Vec<Failure> {
 }
 
 /// At least one of `ids` must be found, on `line` if it is given, and nothing else.
-fn judge_any_of(kernel: &str, ids: &[String], line: Option<u32>, found: &[&FindingText], checks: Checks) -> Vec<Failure> {
+fn compare_any_of(kernel: &str, ids: &[String], line: Option<u32>, found: &[&FindingText], checks: Checks) -> Vec<Failure> {
     let (right, others): (Vec<_>, Vec<_>) = found.iter().copied().partition(|finding| ids.iter().any(|id| id == finding.id.word()));
     let mut failures = unwanted(others.into_iter());
     match (right.first(), line) {
@@ -72,9 +72,9 @@ mod tests {
     }
 
     /// The failures of a launch that wants a race on line 7, as words.
-    fn judged(found: &[FindingText]) -> Vec<&'static str> {
+    fn compared(found: &[FindingText]) -> Vec<&'static str> {
         let ids = ["race.shared.raw".to_string(), "race.shared.war".to_string()];
-        let failures = judge_any_of("k", &ids, Some(7), &found.iter().collect::<Vec<_>>(), Checks::ALL);
+        let failures = compare_any_of("k", &ids, Some(7), &found.iter().collect::<Vec<_>>(), Checks::ALL);
         let word = |failure: &Failure| match failure {
             Failure::Finding { finding } => finding.id.word(),
             Failure::NoFinding { .. } => "nothing",
@@ -87,12 +87,12 @@ mod tests {
     #[test]
     fn one_of_several_findings_must_be_on_the_line_and_none_outside_the_list() {
         let (raw, war) = (RACE_SHARED_RAW, RACE_SHARED_WAR);
-        assert_eq!(judged(&[finding(raw, 7)]), [""; 0]);
-        assert_eq!(judged(&[finding(raw, 9), finding(war, 7)]), [""; 0]);
-        assert_eq!(judged(&[finding(raw, 9), finding(war, 8)]), ["wrong line"]);
-        assert_eq!(judged(&[finding(raw, 7), finding(DEADLOCK, 7)]), ["deadlock"]);
-        assert_eq!(judged(&[finding(DEADLOCK, 7)]), ["deadlock"]);
-        assert_eq!(judged(&[]), ["nothing"]);
+        assert_eq!(compared(&[finding(raw, 7)]), [""; 0]);
+        assert_eq!(compared(&[finding(raw, 9), finding(war, 7)]), [""; 0]);
+        assert_eq!(compared(&[finding(raw, 9), finding(war, 8)]), ["wrong line"]);
+        assert_eq!(compared(&[finding(raw, 7), finding(DEADLOCK, 7)]), ["deadlock"]);
+        assert_eq!(compared(&[finding(DEADLOCK, 7)]), ["deadlock"]);
+        assert_eq!(compared(&[]), ["nothing"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Runs of bytes: units of a swizzle go to their places, and neighbours become one.
+//! The swizzle of a tensor copy: its units of 16 bytes go to their places, and neighbours become one run of bytes.
 
 use crate::isa::Swizzle;
 
@@ -7,7 +7,7 @@ pub const UNIT: u64 = 16;
 
 /// Bytes that lie side by side in both memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct ByteRun {
     /// Where they lie in shared memory.
     pub shared: u64,
     /// Where they lie in global memory; `None` outside the tensor.
@@ -16,9 +16,9 @@ pub struct Piece {
     pub bytes: u64,
 }
 
-impl Piece {
+impl ByteRun {
     /// Whether `next` starts where this one ends.
-    fn continues(&self, next: &Piece) -> bool {
+    fn continues(&self, next: &ByteRun) -> bool {
         let is_next = |a: u64, b: u64| a.wrapping_add(self.bytes) == b;
         let global = match (self.global, next.global) {
             (Some(a), Some(b)) => is_next(a, b),
@@ -28,14 +28,14 @@ impl Piece {
     }
 }
 
-/// Passes on pieces as long as they can be.
-pub(super) struct Runs<F> {
+/// Applies the swizzle and passes on runs as long as they can be.
+pub(super) struct SwizzledRuns<F> {
     swizzle: Swizzle,
     each: F,
-    pending: Option<Piece>,
+    pending: Option<ByteRun>,
 }
 
-impl<F: FnMut(Piece)> Runs<F> {
+impl<F: FnMut(ByteRun)> SwizzledRuns<F> {
     pub fn new(swizzle: Swizzle, each: F) -> Self {
         Self { swizzle, each, pending: None }
     }
@@ -43,20 +43,20 @@ impl<F: FnMut(Piece)> Runs<F> {
     /// Bytes that would lie at `shared` if there were no swizzle.
     pub fn push(&mut self, shared: u64, global: Option<u64>, bytes: u64) {
         if self.swizzle == Swizzle::None {
-            return self.join(Piece { shared, global, bytes });
+            return self.join(ByteRun { shared, global, bytes });
         }
         let mut done = 0;
         while done < bytes {
             let at = shared.wrapping_add(done);
             let part = (UNIT - at % UNIT).min(bytes - done);
             let global = global.map(|address| address.wrapping_add(done));
-            self.join(Piece { shared: self.swizzle.place(at), global, bytes: part });
+            self.join(ByteRun { shared: self.swizzle.apply(at), global, bytes: part });
             done += part;
         }
     }
 
-    /// A piece at its place.
-    fn join(&mut self, next: Piece) {
+    /// A run whose swizzle is applied.
+    fn join(&mut self, next: ByteRun) {
         match &mut self.pending {
             _ if next.bytes == 0 => {}
             Some(last) if last.continues(&next) => last.bytes += next.bytes,
@@ -68,7 +68,7 @@ impl<F: FnMut(Piece)> Runs<F> {
         }
     }
 
-    /// The last piece.
+    /// The last run.
     pub fn finish(mut self) {
         if let Some(last) = self.pending.take() {
             (self.each)(last);
@@ -82,7 +82,7 @@ mod tests {
 
     fn runs(swizzle: Swizzle, pushed: &[(u64, Option<u64>, u64)]) -> Vec<(u64, Option<u64>, u64)> {
         let mut all = Vec::new();
-        let mut runs = Runs::new(swizzle, |piece: Piece| all.push((piece.shared, piece.global, piece.bytes)));
+        let mut runs = SwizzledRuns::new(swizzle, |run: ByteRun| all.push((run.shared, run.global, run.bytes)));
         pushed.iter().for_each(|(shared, global, bytes)| runs.push(*shared, *global, *bytes));
         runs.finish();
         all

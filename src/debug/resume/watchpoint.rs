@@ -14,7 +14,7 @@ use crate::program::operands::writes;
 use crate::program::{Bank, Program};
 
 /// A place that is watched.
-pub struct Watched {
+pub struct Watchpoint {
     /// The watchpoint's number; none in a history.
     pub number: Option<u32>,
     /// The place.
@@ -29,7 +29,7 @@ pub struct Watched {
     every_write: Option<Arc<Program>>,
 }
 
-impl Watched {
+impl Watchpoint {
     /// `target` as it is on `machine` now.
     pub fn new(number: Option<u32>, target: Target, mode: WatchMode, machine: &Machine) -> Self {
         let (bytes, program) = (bytes_of(&target, machine), machine.program());
