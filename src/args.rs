@@ -150,6 +150,10 @@ pub struct Args {
     #[arg(long, requires = "verify")]
     pub exact: bool,
 
+    /// Findings that are warnings make the exit status 1 too, and fail with --verify
+    #[arg(long)]
+    pub strict: bool,
+
     /// Parse and validate the files, run nothing
     #[arg(long)]
     pub check: bool,

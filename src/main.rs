@@ -22,7 +22,7 @@ use ptxdbg::debug::ron_text::read_text;
 use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
 use ptxdbg::debug::{
-    FindingBudget, LaunchChoice, MemoryLimit, OpenError, Opened, Overrides, Request, RunError, RunOptions, verify_case_until,
+    Criteria, FindingBudget, LaunchChoice, MemoryLimit, OpenError, Opened, Overrides, Request, RunError, RunOptions, verify_case_until,
 };
 use ptxdbg::launch::nvcc::Compiler;
 use ptxdbg::launch::wanted::Closeness;
@@ -193,8 +193,9 @@ fn verify(args: &Args) -> Result<Status, Failure> {
     }
     let (mut trusted, mut budget) = (Fidelity::default(), FindingBudget::new(args.max_findings));
     let mut interrupted = None;
+    let criteria = Criteria { exact: args.exact, failing: failing(args) };
     for (program, case) in opened.iter().flat_map(|one| one.plan.cases.iter().map(|case| (&one.program, case))) {
-        let mut report = verify_case_until(program, case, &run_options(args), args.exact, interrupt::pressed)?;
+        let mut report = verify_case_until(program, case, &run_options(args), criteria, interrupt::pressed)?;
         if interrupt::pressed() {
             interrupted = Some(report.name);
             break;
@@ -219,6 +220,11 @@ fn verify(args: &Args) -> Result<Status, Failure> {
         return Err(Failure::Interrupted(case));
     }
     Ok(if failed == 0 { Status::Well } else { Status::Wrong })
+}
+
+/// The severity from which on a finding makes the exit status 1.
+fn failing(args: &Args) -> Severity {
+    if args.strict { Severity::Warning } else { Severity::Error }
 }
 
 /// Neither: the debugger if there is a terminal or a script of commands, else a run.
@@ -308,7 +314,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         let reasons = case.launches.first().map_or(&[][..], |launch| &launch.reasons);
         let run = Run::of_case(&opened.program, case, &run_options(args), interrupt::pressed)?;
         let (comparison, mut summary) = (run.comparison, run.summary);
-        if comparison.is_wrong() || summary.findings.iter().any(|finding| finding.id.severity() == Severity::Error) {
+        if comparison.is_wrong() || summary.findings.iter().any(|finding| finding.severity >= failing(args)) {
             status = Status::Wrong;
         }
         budget.limit_summary(&mut summary);
@@ -352,7 +358,8 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
     let welcome = if prompt { welcome + &notes } else { notes };
     let mut session = Session::new(opened, 0, run_options(args)).map_err(|error| Failure::Message(error.to_string()))?;
     session.settings.theme = theme(args, color);
-    let console = Console::new(session, args.yes);
+    let mut console = Console::new(session, args.yes);
+    console.failing = failing(args);
     let start_up = if prompt { start_up(args)? } else { None };
     let scripts: Vec<Script> = start_up.into_iter().chain(scripts).collect();
     let shared = console.shared();

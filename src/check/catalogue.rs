@@ -26,12 +26,22 @@ impl FindingId {
         Self { is_race: true, ..Self::error(word, meaning) }
     }
 
+    /// The same, where the result may depend on order without a data race.
+    pub(super) const fn race_warning(word: &'static str, meaning: &'static str) -> Self {
+        Self { severity: Severity::Warning, ..Self::race(word, meaning) }
+    }
+
+    /// The same, true and harmless.
+    pub(super) const fn race_note(word: &'static str, meaning: &'static str) -> Self {
+        Self { severity: Severity::Note, ..Self::race(word, meaning) }
+    }
+
     /// The stable id users see.
     pub fn word(self) -> &'static str {
         self.word
     }
 
-    /// How bad it is.
+    /// How bad it is, unless what is known of one finding makes it less so.
     pub fn severity(self) -> Severity {
         self.severity
     }

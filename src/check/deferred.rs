@@ -1,7 +1,7 @@
 //! Findings that wait for the end of the launch: what looks like a mistake of its own may turn out to be one side of a race, which names
 //! the cause and is schedule-independent.
 
-use super::finding::{Cause, Finding, Findings};
+use super::finding::{Finding, Findings, Pair};
 use super::reporter::Reporter;
 
 /// Findings that wait.
@@ -18,8 +18,8 @@ impl DeferredFindings {
     }
 
     /// Counts a mistake if it is held already, and says whether it is.
-    pub fn repeats(&mut self, cause: Cause) -> bool {
-        self.findings.repeats(cause)
+    pub fn repeats(&mut self, pair: Pair) -> bool {
+        self.findings.repeats(pair)
     }
 
     /// Reports those that no race explains.

@@ -2,9 +2,12 @@
 //!
 //! Times, instructions, threads and addresses are numbers here. `debug` gives them their names.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::catalogue::FindingId;
+use crate::base::Severity;
 use crate::isa::Space;
 use crate::machine::{LaneMask, Place};
 use crate::program::Pc;
@@ -14,6 +17,8 @@ use crate::program::Pc;
 pub struct Finding {
     /// Which mistake.
     pub id: FindingId,
+    /// How bad it is.
+    pub severity: Severity,
     /// Which launch of the case, from 0.
     pub launch: usize,
     /// Where it was detected: of two sides, the later in time.
@@ -47,16 +52,6 @@ pub enum Distance {
     Cluster,
     /// Blocks of the grid.
     Grid,
-}
-
-/// What is known of a mistake that was detected again.
-pub enum Repeated<'a> {
-    /// It is new.
-    No,
-    /// It is known, and its two sides are at least as far apart.
-    Yes,
-    /// It is known of sides that are nearer to each other: the fix for those does not fix these.
-    Nearer(&'a mut Finding),
 }
 
 /// One of the two sides of a finding.
@@ -132,6 +127,8 @@ pub struct Link {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     list: Vec<Finding>,
+    /// The finding that each pair of instructions is counted in.
+    counted_in: BTreeMap<Pair, usize>,
     /// Findings and repetitions so far.
     pub reported: u64,
 }
@@ -144,34 +141,51 @@ impl Findings {
 
     /// Adds a finding, or counts it if the same instructions were reported for the same mistake. True if it is new.
     pub fn report(&mut self, finding: Finding) -> bool {
+        self.report_unless(finding, |_, _| false)
+    }
+
+    /// Adds a finding; or counts it where the same instructions were reported for the same mistake, or other ones whose cause `is_same`.
+    /// True if it is new.
+    pub fn report_unless(&mut self, finding: Finding, mut is_same: impl FnMut(&Finding, &Finding) -> bool) -> bool {
         assert!(finding.count > 0, "a finding is one at least");
         assert!(finding.distance.is_none() || finding.id.is_race(), "{} has no reach", finding.id.word());
         self.reported += 1;
-        match self.list.iter_mut().find(|other| other.cause() == finding.cause()) {
-            Some(other) => {
-                other.count += finding.count;
-                false
-            }
-            None => {
-                self.list.push(finding);
-                true
-            }
+        let pair = finding.pair();
+        let known = self.counted_in.get(&pair).copied();
+        let same = known.or_else(|| self.list.iter().position(|known| is_same(known, &finding)));
+        self.counted_in.insert(pair, same.unwrap_or(self.list.len()));
+        match same.map(|index| &mut self.list[index]) {
+            None => self.list.push(finding),
+            Some(known) if known.rank() < finding.rank() => *known = Finding { count: known.count + finding.count, ..finding },
+            Some(known) => known.count += finding.count,
         }
+        same.is_none()
     }
 
-    /// Counts a repetition of a race whose sides are so far apart, and says what is known of it.
-    pub fn repeats_race(&mut self, cause: Cause, distance: Distance) -> Repeated<'_> {
-        assert!(cause.0.is_race(), "{:?} has no reach", cause.0);
-        let Some(known) = self.list.iter_mut().find(|other| other.cause() == cause) else { return Repeated::No };
+    /// Whether a race of a launch was found of an instruction, on either side.
+    pub fn knows_race(&self, launch: usize, pc: Pc) -> bool {
+        let races = self.counted_in.keys().filter(|pair| pair.id.is_race() && pair.launch == launch);
+        races.flat_map(|pair| [pair.sides.0, Some(pair.sides.1)]).flatten().any(|(at, _)| at == pc)
+    }
+
+    /// The finding in which these instructions are counted.
+    fn known(&mut self, pair: Pair) -> Option<&mut Finding> {
+        self.list.get_mut(*self.counted_in.get(&pair)?)
+    }
+
+    /// Counts a repetition of a race of this severity whose sides are so far apart, and says whether that is all there is to it: it is
+    /// known, as severe, and of sides as far apart.
+    pub fn repeats_race(&mut self, pair: Pair, severity: Severity, distance: Distance) -> bool {
+        assert!(pair.id.is_race(), "{:?} has no reach", pair.id);
+        let Some(known) = self.known(pair).filter(|known| known.rank() >= (severity, Some(distance))) else { return false };
         known.count += 1;
         self.reported += 1;
-        assert!(self.reported >= known.count, "a finding was counted more often than all of them");
-        if known.distance < Some(distance) { Repeated::Nearer(known) } else { Repeated::Yes }
+        true
     }
 
-    /// Counts a repetition of a known cause, and says whether it is known: cheaper than to make the finding first.
-    pub fn repeats(&mut self, cause: Cause) -> bool {
-        let known = self.list.iter_mut().find(|other| other.cause() == cause);
+    /// Counts a repetition of a known pair, and says whether it is known: cheaper than to make the finding first.
+    pub fn repeats(&mut self, pair: Pair) -> bool {
+        let known = self.known(pair);
         let is_known = known.is_some();
         known.into_iter().for_each(|finding| finding.count += 1);
         self.reported += u64::from(is_known);
@@ -179,8 +193,30 @@ impl Findings {
     }
 }
 
-/// What makes two findings one: mistake, launch and instructions, whichever came first.
-pub type Cause = (FindingId, usize, Option<(Pc, SideAction)>, (Pc, SideAction));
+/// A mistake of a launch and the instructions that make it, whichever came first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pair {
+    id: FindingId,
+    launch: usize,
+    sides: (Option<(Pc, SideAction)>, (Pc, SideAction)),
+}
+
+impl Pair {
+    /// That of findings of `id` with these two sides.
+    pub fn new(id: FindingId, launch: usize, first: Option<&Side>, second: &Side) -> Self {
+        let of = |side: &Side| (side.place.pc, side.action);
+        let sides = match first.map(of) {
+            Some(first) if first > of(second) => (Some(of(second)), first),
+            first => (first, of(second)),
+        };
+        Self { id, launch, sides }
+    }
+
+    /// That of findings of `id` with one side.
+    pub fn lone(id: FindingId, launch: usize, side: (Pc, SideAction)) -> Self {
+        Self { id, launch, sides: (None, side) }
+    }
+}
 
 impl Side {
     /// Lanes that did something at `place` without touching memory.
@@ -192,20 +228,17 @@ impl Side {
 impl Finding {
     /// A finding of one side, in the first launch, about no memory.
     pub fn new(id: FindingId, second: Side, why: String, fix: String) -> Self {
-        Self { id, launch: 0, second, first: None, memory: None, why, fix, chain: Vec::new(), count: 1, distance: None }
+        let severity = id.severity();
+        Self { id, severity, launch: 0, second, first: None, memory: None, why, fix, chain: Vec::new(), count: 1, distance: None }
     }
 
-    /// What it is one of.
-    pub fn cause(&self) -> Cause {
-        cause(self.id, self.launch, self.first.as_ref(), &self.second)
+    /// The mistake and its instructions.
+    pub fn pair(&self) -> Pair {
+        Pair::new(self.id, self.launch, self.first.as_ref(), &self.second)
     }
-}
 
-/// What findings of `id` with these two sides are one of.
-pub fn cause(id: FindingId, launch: usize, first: Option<&Side>, second: &Side) -> Cause {
-    let of = |side: &Side| (side.place.pc, side.action);
-    match first.map(of) {
-        Some(first) if first > of(second) => (id, launch, Some(of(second)), first),
-        first => (id, launch, first, of(second)),
+    /// Of findings with the same cause, the one with the highest rank is shown: its fix orders the other ones as well.
+    fn rank(&self) -> (Severity, Option<Distance>) {
+        (self.severity, self.distance)
     }
 }

@@ -27,12 +27,13 @@ pub mod race;
 mod reachability;
 mod registry;
 mod reporter;
+mod statement;
 pub mod sync;
 
 pub use catalogue::FindingId;
 pub use checker::{Checker, CheckerRow, MakeChecker};
 pub use checkers::Checkers;
 pub use checks::Checks;
-pub use finding::{Cause, Finding, Findings, Link, MemoryRange, Side, SideAction};
+pub use finding::{Finding, Findings, Link, MemoryRange, Side, SideAction};
 pub use registry::{CHECKERS, CheckerId, findings, listed};
 pub use reporter::Reporter;

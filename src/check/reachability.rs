@@ -51,6 +51,11 @@ impl Reachability {
         })
     }
 
+    /// Whether two instructions lie in one basic block.
+    pub fn is_same_block(&mut self, program: &Program, one: Pc, other: Pc) -> bool {
+        self.flow(program, one, other).is_some_and(|flow| flow.block_of(one) == flow.block_of(other))
+    }
+
     /// Whether control can flow from `from` to `to` without a back edge of a loop; false where they are in different functions.
     pub fn reaches_without_back_edge(&mut self, program: &Program, from: Pc, to: Pc) -> bool {
         let known = self.forward.get(&(from, to)).copied();
@@ -80,7 +85,8 @@ impl Reachability {
         both.unwrap_or(false)
     }
 
-    fn flow(&mut self, program: &Program, one: Pc, other: Pc) -> Option<&ControlFlow> {
+    /// The control flow of the function of two instructions; none if they are in different ones.
+    pub(super) fn flow(&mut self, program: &Program, one: Pc, other: Pc) -> Option<&ControlFlow> {
         let function = program.function_at(one).filter(|function| program.function_at(other) == Some(*function))?;
         Some(self.flows.entry(function).or_insert_with(|| ControlFlow::new(program, function)))
     }

@@ -1,7 +1,8 @@
 //! Where checkers hand in what they find.
 
 use super::catalogue::FindingId;
-use super::finding::{Finding, Findings, Side, SideAction};
+use super::finding::{Finding, Findings, Pair, SideAction};
+use super::statement::is_same_statement;
 use crate::program::{Pc, Program};
 
 /// Takes findings of one launch.
@@ -15,20 +16,32 @@ pub struct Reporter<'a> {
 }
 
 impl Reporter<'_> {
-    /// Adds a finding of this launch. True if it is new.
+    /// Adds a finding of this launch, or counts it where it has the cause of another one: the same statements do the same. True if it
+    /// is new.
     pub fn report(&mut self, finding: Finding) -> bool {
-        self.findings.report(Finding { launch: self.launch, ..finding })
+        let program = self.program;
+        self.findings.report_unless(Finding { launch: self.launch, ..finding }, |known, new| is_same_cause(program, known, new))
     }
 
     /// Counts a mistake without a first side at `place` if it is known, and says whether it is: cheaper than to make the finding first.
     pub fn repeats(&mut self, id: FindingId, second: (Pc, SideAction)) -> bool {
-        self.findings.repeats((id, self.launch, None, second))
+        self.findings.repeats(Pair::lone(id, self.launch, second))
     }
 
     /// Whether a race was found of an instruction, on either side.
     pub fn knows_race(&self, pc: Pc) -> bool {
-        let at = |side: &Side| side.place.pc == pc;
-        let mut races = self.findings.list().iter().filter(|other| other.id.is_race() && other.launch == self.launch);
-        races.any(|race| at(&race.second) || race.first.as_ref().is_some_and(at))
+        self.findings.knows_race(self.launch, pc)
     }
+}
+
+/// Whether two findings are one mistake of the same statements.
+fn is_same_cause(program: &Program, known: &Finding, new: &Finding) -> bool {
+    let first = match (&known.first, &new.first) {
+        (None, None) => true,
+        (Some(known), Some(new)) => is_same_statement(program, known, new),
+        (None, Some(_)) | (Some(_), None) => false,
+    };
+    (known.id, known.launch, known.severity, &known.fix) == (new.id, new.launch, new.severity, &new.fix)
+        && first
+        && is_same_statement(program, &known.second, &new.second)
 }

@@ -55,7 +55,9 @@ pub use open::{LaunchChoice, OpenError, Opened, Request};
 pub use run::{BufferHead, CaseRun, Interrupt, LaunchRun, RunError, RunOptions, Summary, run_case, run_case_until, start_case, summarize};
 pub use site::{FileLine, Site};
 pub use units::format_bytes;
-pub use verify::{CaseReport, Comparison, Failure, FindingBudget, Omitted, Writer, compare_expected, verify_case, verify_case_until};
+pub use verify::{
+    CaseReport, Comparison, Criteria, Failure, FindingBudget, Omitted, Writer, compare_expected, verify_case, verify_case_until,
+};
 pub use watched_access::{WatchedAccess, WatchedAccessText};
 
 pub use crate::isa::{Trust, nearest};

@@ -8,6 +8,7 @@ use crate::machine::state::in_flight::copy::AsyncCopy;
 use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::mbarrier::Contribution;
+use crate::machine::state::memory::Pages;
 use crate::machine::state::place::{BlockId, Place, Tick};
 use crate::machine::state::registers::FrameBase;
 use crate::machine::state::warp::Warp;
@@ -63,6 +64,47 @@ pub struct AccessEvent<'a> {
     pub addresses: &'a PerLane<u64>,
     /// Bytes a lane.
     pub bytes: u32,
+    /// Of a store, what it writes and where; none where that lies in another block's shared memory.
+    pub store: Option<StoreData<'a>>,
+}
+
+/// What a store is about to write, and the memory that it writes to.
+#[derive(Clone, Copy)]
+pub struct StoreData<'a> {
+    /// The elements of each lane, in the order of their addresses.
+    pub elements: &'a [PerLane<u64>],
+    /// Bytes of an element, 8 at most.
+    pub element_bytes: u32,
+    /// The memory.
+    pub pages: &'a Pages,
+    /// The address of its first byte.
+    pub base: u64,
+}
+
+impl StoreData<'_> {
+    /// Whether the memory at `address` already holds what `lane` writes there.
+    pub fn is_there(&self, lane: usize, address: u64) -> bool {
+        let size = self.element_bytes as usize;
+        let mut at = address - self.base;
+        self.elements.iter().all(|element| {
+            let mut held = [0; 8];
+            self.pages.read(at, &mut held[..size]);
+            at += size as u64;
+            held[..size] == element[lane].to_le_bytes()[..size]
+        })
+    }
+
+    /// Whether two lanes write the same bytes.
+    pub fn are_equal(&self, one: usize, other: usize) -> bool {
+        let mask = u64::MAX >> (64 - 8 * self.element_bytes);
+        self.elements.iter().all(|element| (element[one] ^ element[other]) & mask == 0)
+    }
+}
+
+impl std::fmt::Debug for StoreData<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoreData").field("elements", &self.elements).field("element_bytes", &self.element_bytes).finish_non_exhaustive()
+    }
 }
 
 /// What has become of a copy.

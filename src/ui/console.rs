@@ -32,6 +32,8 @@ pub struct Console {
     state: CommandState,
     /// Questions are answered with yes.
     yes: bool,
+    /// The severity from which on a finding says that something is wrong with the kernel.
+    pub failing: Severity,
     /// Whether the kernel was seen to do something wrong.
     pub wrong: bool,
     /// Scripts that are being executed, one by the other.
@@ -82,7 +84,14 @@ pub struct Failed {
 impl Console {
     /// A console about a session; with `yes`, questions are answered with yes.
     pub fn new(session: Session, yes: bool) -> Self {
-        Self { session: Arc::new(Mutex::new(session)), state: CommandState::default(), yes, wrong: false, depth: 0 }
+        Self {
+            session: Arc::new(Mutex::new(session)),
+            state: CommandState::default(),
+            yes,
+            failing: Severity::Error,
+            wrong: false,
+            depth: 0,
+        }
     }
 
     /// The session.
@@ -172,7 +181,8 @@ impl Console {
 
     /// Writes a stop and what is displayed at stops, unless its commands begin with `silent`.
     fn stopped(&mut self, stop: &Stop, silent: bool, out: &mut dyn Write) -> io::Result<()> {
-        let is_error = |finding: &FindingText| finding.severity == Severity::Error;
+        let failing = self.failing;
+        let is_error = |finding: &FindingText| finding.severity >= failing;
         self.wrong |=
             stop.reasons.iter().any(|reason| matches!(reason, Reason::Fault(_))) || self.session().findings().iter().any(is_error);
         if silent {

@@ -16,16 +16,7 @@ use ptxdbg::machine::{Machine, Step};
 const STEP_LIMIT: u64 = 1 << 22;
 
 /// The rules that are not kept yet.
-const KNOWN: &[&str] = &[
-    "cpasync_nofence",
-    "false_obs_plain_reset",
-    "flag_reset",
-    "false_chain_acq_rel",
-    "ctr_cta",
-    "volatile_shared",
-    "volatile_shared_relaxed",
-    "shared_neighbour",
-];
+const KNOWN: &[&str] = &["false_obs_plain_reset", "flag_reset", "false_chain_acq_rel", "ctr_cta", "shared_neighbour"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cases")
@@ -96,7 +87,7 @@ fn words(machine: &Machine) -> Vec<u32> {
 
 /// Why findings are not what a verdict says, if they are not.
 fn wrong_findings(found: &[Finding], verdict: &str) -> Option<String> {
-    let described: Vec<(&str, &str)> = found.iter().map(|finding| (finding.id.word(), finding.id.severity().word())).collect();
+    let described: Vec<(&str, &str)> = found.iter().map(|finding| (finding.id.word(), finding.severity.word())).collect();
     let mut rest = described.clone();
     for wanted in verdict.split(',').map(str::trim).filter(|wanted| *wanted != "clean") {
         let cells: Vec<&str> = wanted.split_whitespace().collect();

@@ -200,6 +200,26 @@ fn findings_that_the_launch_file_names_are_right() {
 }
 
 #[test]
+fn warnings_fail_where_they_are_to_and_notes_never() {
+    let run = |case: &str, words: &[&str]| {
+        let module = format!("cases/{case}.ptx");
+        let (code, out, _) = ptxdbg(&[&["--batch", &module, "--block", "64", "-a", "u32[128]"], words].concat());
+        (
+            code,
+            out.lines()
+                .filter(|line| line.contains("race."))
+                .map(|line| line[..line.find(" in ").unwrap()].to_string())
+                .collect::<Vec<_>>(),
+        )
+    };
+    let unordered = vec!["warning: race.unordered: s[32]".to_string()];
+    assert_eq!(run("volatile_shared", &[]), (0, unordered.clone()));
+    assert_eq!(run("volatile_shared", &["--strict"]), (1, unordered));
+    let (code, notes) = run("same_value", &["--strict"]);
+    assert!(code == 0 && !notes.is_empty() && notes.iter().all(|line| line.starts_with("note: race.same_value: ")), "{code} {notes:?}");
+}
+
+#[test]
 fn a_made_up_launch_is_shown() {
     let path = file("made_up.ptx", TWO_KERNELS);
     let (status, out, err) = report(&["--block", "2", &path]);

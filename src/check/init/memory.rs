@@ -7,7 +7,7 @@ use super::bits::Bytes;
 use super::local::LocalBytes;
 use super::used;
 use crate::check::deferred::DeferredFindings;
-use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
+use crate::check::finding::{Finding, MemoryRange, Pair, Side, SideAction};
 use crate::check::init::catalogue::MEMORY_UNINITIALIZED;
 use crate::check::lane_text::lanes_do;
 use crate::check::reporter::Reporter;
@@ -173,7 +173,7 @@ impl Memory {
     fn report(&mut self, event: &AccessEvent<'_>, missing: &Missing, to: &mut Reporter<'_>) -> bool {
         let action = if event.kind == AccessKind::Atomic { SideAction::Atomic } else { SideAction::Read };
         let side = (event.place.pc, action);
-        if self.deferred.repeats((MEMORY_UNINITIALIZED, 0, None, side)) || to.repeats(MEMORY_UNINITIALIZED, side) {
+        if self.deferred.repeats(Pair::lone(MEMORY_UNINITIALIZED, 0, side)) || to.repeats(MEMORY_UNINITIALIZED, side) {
             return false;
         }
         let block = match event.space {

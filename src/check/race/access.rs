@@ -22,6 +22,8 @@ pub(super) struct Access {
     pub is_mbarrier: bool,
     /// The scope, of an operation that is strong (PTX ISA, "Strong operations").
     pub strong: Option<Scope>,
+    /// Whether it is a volatile or relaxed load or store.
+    pub is_relaxed: bool,
     /// Through what.
     pub proxy: Proxy,
     /// Bytes a lane.
@@ -325,6 +327,7 @@ mod tests {
             action: SideAction::Read,
             is_mbarrier: false,
             strong: None,
+            is_relaxed: false,
             proxy: Proxy::Generic,
             bytes: 1,
             lane_addresses,

@@ -27,6 +27,14 @@ pub const RACE_ASYNC_COPY: FindingId =
 pub const RACE_PROXY: FindingId = FindingId::race("race.proxy", "ordered, but through different proxies without a proxy fence");
 /// Registers or shared memory of a wgmma in flight are touched.
 pub const RACE_WGMMA: FindingId = FindingId::race("race.wgmma", "registers or shared memory of a wgmma in flight are touched");
+/// Plain stores of one instruction by threads that nothing orders, which write the same bytes.
+pub const RACE_SAME_VALUE: FindingId =
+    FindingId::race_note("race.same_value", "threads that nothing orders write the same bytes: the result is the same whichever is last");
+/// A volatile or relaxed load and such a store of shared memory, which nothing orders, and a value that the kernel keeps.
+pub const RACE_UNORDERED: FindingId = FindingId::race_warning(
+    "race.unordered",
+    "a volatile or relaxed load and a store of another thread: nothing orders them, and the value that is read is kept",
+);
 /// The shared memory of a block that has exited, or may have.
 pub const CLUSTER_EXITED: FindingId = FindingId::error("cluster.exited", "the shared memory of a block that has exited, or may have");
 
@@ -41,5 +49,7 @@ pub(super) const FINDINGS: &[FindingId] = &[
     RACE_ASYNC_COPY,
     RACE_PROXY,
     RACE_WGMMA,
+    RACE_SAME_VALUE,
+    RACE_UNORDERED,
     CLUSTER_EXITED,
 ];

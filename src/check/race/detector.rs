@@ -29,8 +29,21 @@ pub(super) struct Conflict {
     pub second_lanes: LaneMask,
     /// A byte that both touch.
     pub address: u64,
+    /// How they conflict.
+    pub kind: ConflictKind,
+}
+
+/// How two accesses conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConflictKind {
+    /// Nothing orders them.
+    Unordered,
     /// They are ordered, but not across proxies.
-    pub proxy: bool,
+    Unfenced,
+    /// Nothing orders them, and both are plain stores of one instruction, which write the same bytes.
+    SameValue,
+    /// Nothing orders them; a load and a store that are morally strong to each other, neither of which synchronizes.
+    Strong,
 }
 
 /// Compares one access with those before it.
@@ -106,6 +119,11 @@ impl Detector<'_> {
         runs.into_iter().for_each(|(start, end, _)| self.range(shadow, start, end - start));
     }
 
+    /// Whether the access and `other` are plain stores of one instruction.
+    fn is_same_store(&self, other: &Access) -> bool {
+        self.is_weak_write() && other.pc == self.access.pc
+    }
+
     /// Whether lanes clash if they write to the same place.
     fn is_weak_write(&self) -> bool {
         self.access.action == SideAction::Write && self.access.strong.is_none()
@@ -167,7 +185,7 @@ impl Detector<'_> {
         }
         match self.log.what(older) {
             AccessSet::Exact => self.compare_all(older, address),
-            AccessSet::Overflowed => (self.compare_many(older, address), true),
+            AccessSet::Overflowed => (self.compare_many(older, address), !self.is_same_store(self.log.newest(older))),
             AccessSet::AtomicsByWarps(warps) => (self.compare_atomics(older, warps, address), false),
         }
     }
@@ -191,15 +209,16 @@ impl Detector<'_> {
                 continue;
             }
             let (hb_relation, holds) = self.hb_relation(&other, address);
-            address_independent &= holds;
+            // The values of two stores of one instruction are compared address by address.
+            address_independent &= holds && !self.is_same_store(&other);
             match hb_relation {
                 HbRelation::Before => all_left = false,
                 HbRelation::Concurrent(first, second) => {
-                    self.conflict(&other, first, second, address, false);
+                    self.conflict(&other, first, second, address, ConflictKind::Unordered);
                     left.push(member);
                 }
                 HbRelation::Unfenced(first, second) => {
-                    self.conflict(&other, first, second, address, true);
+                    self.conflict(&other, first, second, address, ConflictKind::Unfenced);
                     all_left = false;
                 }
             }
@@ -228,7 +247,13 @@ impl Detector<'_> {
         }
         match members.iter().find(|access| !is_same_block(access)) {
             Some(other) if !self.block.knows_others(warp) => {
-                self.conflict(other, other.lanes_at(address, self.log), self.access.lanes_at(address, self.log), address, false);
+                self.conflict(
+                    other,
+                    other.lanes_at(address, self.log),
+                    self.access.lanes_at(address, self.log),
+                    address,
+                    ConflictKind::Unordered,
+                );
             }
             _ => *self.undecided += u64::from(self.may_conflict(&newest)),
         }
@@ -250,8 +275,8 @@ impl Detector<'_> {
         }
         if self.may_conflict(&newest) {
             match self.hb_relation(&newest, address).0 {
-                HbRelation::Concurrent(first, second) => self.conflict(&newest, first, second, address, false),
-                HbRelation::Unfenced(first, second) => self.conflict(&newest, first, second, address, true),
+                HbRelation::Concurrent(first, second) => self.conflict(&newest, first, second, address, ConflictKind::Unordered),
+                HbRelation::Unfenced(first, second) => self.conflict(&newest, first, second, address, ConflictKind::Unfenced),
                 HbRelation::Before => *self.undecided += 1,
             }
         }
@@ -393,13 +418,19 @@ impl Detector<'_> {
         a.min(b) >= scope_of(other.op.block, self.access.op.block, self.cluster) && other.bytes == self.access.bytes
     }
 
-    fn conflict(&mut self, other: &Access, first_lanes: LaneMask, second_lanes: LaneMask, address: u64, proxy: bool) {
+    fn conflict(&mut self, other: &Access, first_lanes: LaneMask, second_lanes: LaneMask, address: u64, kind: ConflictKind) {
         assert!(
             other.op.lanes.contains_all(first_lanes) && self.access.op.lanes.contains_all(second_lanes),
             "lanes of the two accesses race"
         );
-        if self.may_conflict(other) {
-            self.conflicts.push(Conflict { first: *other, first_lanes, second_lanes, address, proxy });
+        let is_relaxed_pair = || !self.is_global && self.access.is_relaxed && other.is_relaxed && self.access.action != other.action;
+        let kind = match kind {
+            _ if self.may_conflict(other) => Some(kind),
+            ConflictKind::Unordered if is_relaxed_pair() => Some(ConflictKind::Strong),
+            ConflictKind::Unordered | ConflictKind::Unfenced | ConflictKind::SameValue | ConflictKind::Strong => None,
+        };
+        if let Some(kind) = kind {
+            self.conflicts.push(Conflict { first: *other, first_lanes, second_lanes, address, kind });
         }
     }
 
@@ -413,6 +444,6 @@ impl Detector<'_> {
     }
 
     fn conflict_with_itself(&mut self, address: u64, first_lanes: LaneMask, second_lanes: LaneMask) {
-        self.conflicts.push(Conflict { first: self.access, first_lanes, second_lanes, address, proxy: false });
+        self.conflicts.push(Conflict { first: self.access, first_lanes, second_lanes, address, kind: ConflictKind::Unordered });
     }
 }

@@ -11,7 +11,7 @@ use super::Race;
 use super::access::{Access, Ref};
 use super::report::uses_object;
 use super::shadow::Entry;
-use crate::check::finding::{self, Finding, Link, MemoryRange, Side, SideAction};
+use crate::check::finding::{Finding, Link, MemoryRange, Pair, Side, SideAction};
 use crate::check::race::catalogue::CLUSTER_EXITED;
 use crate::isa::Space;
 use crate::machine::{BlockId, OrderEvent};
@@ -41,7 +41,7 @@ impl Race {
         for access in &late {
             assert!(access.op.tick <= exit.place.tick, "what a block does not know of came before its exit");
             let first = self.side(access, access.lanes_at(address, &self.log));
-            if !self.deferred.repeats(finding::cause(CLUSTER_EXITED, 0, Some(&first), exit)) {
+            if !self.deferred.repeats(Pair::new(CLUSTER_EXITED, 0, Some(&first), exit)) {
                 let memory = MemoryRange { space: Space::Shared, block: self.index_in(block_slot), address, bytes: access.bytes.min(16) };
                 self.deferred.defer(outlives(first, exit, memory));
             }

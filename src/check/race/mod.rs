@@ -25,6 +25,7 @@
 
 mod access;
 pub mod catalogue;
+mod cause;
 mod copies;
 mod detector;
 mod exits;
@@ -32,15 +33,18 @@ mod lane_addresses;
 mod report;
 mod result_use;
 mod shadow;
+mod tolerated;
+mod unordered;
 mod wgmma;
 
 use std::sync::Arc;
 
 use access::{Access, Log, Sweep};
-use detector::{Conflict, Detector};
+use detector::{Conflict, ConflictKind, Detector};
 use lane_addresses::{LaneAddresses, Strided};
 use result_use::ResultUse;
 use shadow::Shadow;
+use unordered::UnorderedFindings;
 
 use crate::base::WarpId;
 use crate::check::catalogue::FindingId;
@@ -76,6 +80,7 @@ struct Race {
     deferred: DeferredFindings,
     reachability: Reachability,
     result_use: ResultUse,
+    unordered: UnorderedFindings,
 }
 
 /// Memory: global, or the shared memory of the block in a block slot.
@@ -99,6 +104,7 @@ impl Race {
             deferred: DeferredFindings::default(),
             reachability: Reachability::default(),
             result_use: ResultUse::default(),
+            unordered: UnorderedFindings::new(program),
         }
     }
 }
@@ -126,6 +132,7 @@ impl Checker for Race {
 
     fn end(&mut self, _end: &LaunchEnd, _fault: Option<FindingId>, to: &mut Reporter<'_>) {
         self.deferred.release(to);
+        self.release_unordered(to);
     }
 
     fn size(&self) -> (usize, usize) {
@@ -168,13 +175,49 @@ impl Race {
         }
         if event.how.ordering != Ordering::Weak {
             self.order_through(owner, event);
+            if let ShadowMemory::Block(_) = owner {
+                self.unordered.note(event.by.number as u32, event);
+            }
         }
         if owner != ShadowMemory::Global && event.addresses.iter().all(|address| *address < map::SHARED_RESERVED) {
             return false;
         }
         let access = self.plain(event);
         self.check(owner, event.by.block_slot, access, event.addresses);
+        self.compare_values(event, &access);
         self.report(owner, event.by.block_slot, &access, to)
+    }
+
+    /// Finds the conflicts of plain stores of one instruction that write the same bytes. They are found address by address, and counted
+    /// once for two accesses.
+    fn compare_values(&mut self, event: &AccessEvent<'_>, access: &Access) {
+        let Some(store) = event.store.filter(|_| access.strong.is_none()) else { return };
+        let is_plain = |first: &Access| first.action == SideAction::Write && first.strong.is_none() && first.copy == 0;
+        for conflict in self
+            .conflicts
+            .iter_mut()
+            .filter(|conflict| conflict.first.pc == access.pc && is_plain(&conflict.first) && conflict.kind == ConflictKind::Unordered)
+        {
+            let writer = conflict.first_lanes.first();
+            let is_same = if (conflict.first.op.tick, conflict.first.op.warp) == (access.op.tick, access.op.warp) {
+                conflict.second_lanes.iter().all(|lane| store.are_equal(writer, lane))
+            } else {
+                // Accesses of one size are apart or at the same place, and the earlier store is what memory holds.
+                conflict.second_lanes.iter().all(|lane| store.is_there(lane, event.addresses[lane]))
+            };
+            if is_same {
+                conflict.kind = ConflictKind::SameValue;
+            }
+        }
+        let of = |conflict: &Conflict| (conflict.first.op.tick, conflict.first.op.block, conflict.first.op.warp, conflict.kind);
+        let mut seen = Vec::new();
+        self.conflicts.retain(|conflict| {
+            let is_new = !seen.contains(&of(conflict));
+            if is_new {
+                seen.push(of(conflict));
+            }
+            is_new || conflict.first.pc != access.pc
+        });
     }
 
     fn plain(&mut self, event: &AccessEvent<'_>) -> Access {
@@ -189,6 +232,7 @@ impl Race {
             action,
             is_mbarrier: false,
             strong: strength(&event.how),
+            is_relaxed: matches!(event.how.ordering, Ordering::Volatile | Ordering::Relaxed) && event.kind != AccessKind::Atomic,
             proxy: event.proxy,
             bytes: event.bytes,
             lane_addresses: self.lane_addresses(event.lanes, event.addresses),

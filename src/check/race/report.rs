@@ -1,12 +1,15 @@
 //! Races in words: which mistake it is, why the two sides are not ordered, and what would order them.
 
 use super::access::Access;
-use super::detector::Conflict;
+use super::cause;
+use super::detector::{Conflict, ConflictKind};
 use super::{Race, ShadowMemory};
+use crate::base::Severity;
 use crate::check::catalogue::FindingId;
-use crate::check::finding::{self, Distance, Finding, Link, MemoryRange, Repeated, Side, SideAction};
+use crate::check::finding::{Distance, Finding, Link, MemoryRange, Pair, Side, SideAction};
 use crate::check::race::catalogue::{
-    RACE_ASYNC_COPY, RACE_GLOBAL, RACE_MIXED_ATOMIC, RACE_PROXY, RACE_SCOPE, RACE_SHARED_RAW, RACE_SHARED_WAR, RACE_SHARED_WAW, RACE_WGMMA,
+    RACE_ASYNC_COPY, RACE_GLOBAL, RACE_MIXED_ATOMIC, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE, RACE_SHARED_RAW, RACE_SHARED_WAR,
+    RACE_SHARED_WAW, RACE_UNORDERED, RACE_WGMMA,
 };
 use crate::check::reachability::Cut;
 use crate::check::reporter::Reporter;
@@ -47,35 +50,43 @@ impl Race {
                 // A plain access to the bytes of a barrier object in use is a mistake whatever orders it, and reported as such.
                 continue;
             }
+            if conflict.kind == ConflictKind::Strong && !self.is_order_kept(&conflict.first, access) {
+                continue;
+            }
             assert!(conflict.first.op.tick <= access.op.tick, "a race is with what came before");
             assert!(!conflict.first_lanes.is_empty() && !conflict.second_lanes.is_empty(), "a race is of some lanes");
             let id = self.mistake(owner, block_slot, access, &conflict);
             let (first, second) = (self.side(&conflict.first, conflict.first_lanes), self.side(access, conflict.second_lanes));
             let distance = self.distance(&conflict.first, access);
-            let mut known = None;
-            match to.findings.repeats_race(finding::cause(id, to.launch, Some(&first), &second), distance) {
-                Repeated::Yes => continue,
-                Repeated::Nearer(nearer) => known = Some(nearer),
-                Repeated::No => {}
+            let tolerated = self.tolerated(id, &conflict.first, access);
+            let severity = if tolerated.is_some() { Severity::Note } else { id.severity() };
+            if to.findings.repeats_race(Pair::new(id, to.launch, Some(&first), &second), severity, distance) {
+                continue;
             }
             let relation = self.relation(id, distance, &conflict.first, access);
+            let (why, fix) = match tolerated {
+                Some(tolerated) => (tolerated.why().to_string(), tolerated.fix().to_string()),
+                None => (why(id, relation, &conflict, access), fix(id, relation, &conflict.first, access)),
+            };
             let finding = Finding {
                 id,
+                severity,
                 launch: to.launch,
                 memory: Some(self.touched(owner, &conflict, access)),
-                why: why(id, relation, &conflict, access),
-                fix: fix(id, relation, &conflict.first, access),
+                why,
+                fix,
                 chain: self.chain(block_slot, &first, &second, &conflict.first, access),
                 first: Some(first),
                 second,
                 count: 1,
                 distance: Some(distance),
             };
-            match known {
-                // The pair that is reported is one whose fix orders all of them.
-                Some(known) => *known = Finding { count: known.count, ..finding },
-                None => new |= to.report(finding),
+            if conflict.kind == ConflictKind::Strong {
+                self.unordered.hold((access.op.block, conflict.address), finding);
+                continue;
             }
+            let (program, reachability) = (&self.program, &mut self.reachability);
+            new |= to.findings.report_unless(finding, |known, finding| cause::is_same(program, reachability, known, finding));
         }
         new
     }
@@ -83,8 +94,11 @@ impl Race {
     fn mistake(&mut self, owner: ShadowMemory, block_slot: u32, access: &Access, conflict: &Conflict) -> FindingId {
         let first = &conflict.first;
         let is = |test: fn(&Access) -> bool| test(first) || test(access);
-        if conflict.proxy {
-            return RACE_PROXY;
+        match conflict.kind {
+            ConflictKind::SameValue => return RACE_SAME_VALUE,
+            ConflictKind::Strong => return RACE_UNORDERED,
+            ConflictKind::Unfenced => return RACE_PROXY,
+            ConflictKind::Unordered => {}
         }
         if is(|access| access.op.agent == Agent::Async(AsyncKind::Wgmma)) {
             return RACE_WGMMA;
@@ -278,6 +292,12 @@ fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) 
             }
         };
     }
+    if id == RACE_SAME_VALUE {
+        return "no order is needed where all write the same: one of them wins, and the bytes are the same".into();
+    }
+    if id == RACE_UNORDERED {
+        return "such accesses are no data race, but which value is read depends on the order in which the threads run".into();
+    }
     if let Some(why) = why_async(first, access) {
         return why;
     }
@@ -336,6 +356,9 @@ fn fix(id: FindingId, relation: Relation, first: &Access, second: &Access) -> St
                 "have each writing thread execute fence.proxy.async after its writes, before the barrier that orders the copy".into()
             }
         };
+    }
+    if id == RACE_SAME_VALUE {
+        return "none is needed; to say in the code that it is meant, let one thread write".into();
     }
     if id == RACE_SCOPE {
         return "use .gpu scope (or .cluster within a cluster) on both sides".into();

@@ -1,45 +1,70 @@
-//! Whether the result of `mbarrier.test_wait` is used. Threads that continue whatever the result is are ordered after nothing, though the
-//! phase may have ended in time in this run.
+//! What becomes of the result of an instruction, followed through the registers of its function without regard to order.
 
 use std::collections::BTreeMap;
 
 use crate::program::operands::{RegisterOperand, reads, writes};
-use crate::program::{Bank, Inst, Pc, Program};
+use crate::program::{Bank, ControlOp, Inst, Op, Pc, Program};
 
-/// The tests of a program that were looked at.
+/// What the results of instructions are used for, by instruction.
 #[derive(Clone, Default)]
-pub(super) struct ResultUse(BTreeMap<Pc, bool>);
+pub(super) struct ResultUse(BTreeMap<Pc, ResultUses>);
+
+/// What the result of an instruction is used for, beside the values of other registers.
+#[derive(Clone, Default)]
+pub(super) struct ResultUses {
+    /// The branches that it decides, and the instructions whose guard it is.
+    pub decides: Vec<Pc>,
+    /// The instructions that store it, take it for an address, or do something else with it.
+    pub kept_by: Vec<Pc>,
+    /// Whether it cannot be followed, since the function of the instruction is not known.
+    is_unknown: bool,
+}
 
 impl ResultUse {
-    /// Whether the result of the instruction at `pc` decides anything but the values of registers that are never read.
+    /// Whether the result of the instruction at `pc` decides anything but the values of registers that are never read. Threads that
+    /// continue whatever the result of `mbarrier.test_wait` is are ordered after nothing, though the phase may have ended in time in
+    /// this run.
     pub fn is_result_used(&mut self, program: &Program, pc: Pc) -> bool {
-        *self.0.entry(pc).or_insert_with(|| decides(program, pc).unwrap_or(true))
+        let uses = self.uses(program, pc);
+        uses.is_unknown || !uses.decides.is_empty() || !uses.kept_by.is_empty()
+    }
+
+    /// What the result of the instruction at `pc` is used for.
+    pub fn uses(&mut self, program: &Program, pc: Pc) -> &ResultUses {
+        let unknown = || ResultUses { is_unknown: true, ..ResultUses::default() };
+        self.0.entry(pc).or_insert_with(|| uses(program, pc).unwrap_or_else(unknown))
     }
 }
 
-fn decides(program: &Program, pc: Pc) -> Option<bool> {
-    let function = &program.functions[program.function_at(pc)?.index()];
-    let code = program.code.get(function.code.start as usize..function.code.end as usize)?;
-    let mut described = writes(&program.code[pc.index()], program).to_vec();
+fn uses(program: &Program, pc: Pc) -> Option<ResultUses> {
+    let code = program.functions[program.function_at(pc)?.index()].code.clone();
+    let mut found = ResultUses::default();
+    let mut followed = writes(&program.code[pc.index()], program).to_vec();
     let mut next = 0;
-    while let Some(register) = described.get(next).copied() {
-        for inst in code.iter().filter(|inst| reads(inst, program).contains(&register)) {
-            if !only_computes(inst, program, register) {
-                return Some(true);
+    while let Some(register) = followed.get(next).copied() {
+        for at in code.clone().map(Pc) {
+            let inst = &program.code[at.index()];
+            if !reads(inst, program).contains(&register) {
+                continue;
+            }
+            if decides(inst, register) {
+                found.decides.push(at);
+            } else if !inst.op.effects(program).only_computes() {
+                found.kept_by.push(at);
             }
             for result in writes(inst, program) {
-                if !described.contains(&result) {
-                    described.push(result);
+                if !followed.contains(&result) {
+                    followed.push(result);
                 }
             }
         }
         next += 1;
     }
-    Some(false)
+    Some(found)
 }
 
-/// Whether an instruction that reads `register` makes nothing of it but the value of another one.
-fn only_computes(inst: &Inst, program: &Program, register: RegisterOperand) -> bool {
+/// Whether `register` decides whether the instruction is executed, or where control goes from it.
+fn decides(inst: &Inst, register: RegisterOperand) -> bool {
     let guards = inst.guard.is_some_and(|guard| register.bank == Bank::Pred && guard.slot == register.slot);
-    inst.op.effects(program).only_computes() && !guards
+    guards || matches!(inst.op, Op::Control(ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. }))
 }

@@ -7,7 +7,7 @@
 use super::access::Access;
 use super::lane_addresses::LaneAddresses;
 use super::{Race, ShadowMemory, actor, operation};
-use crate::check::finding::{self, Finding, Link, Side, SideAction};
+use crate::check::finding::{Finding, Link, Pair, Side, SideAction};
 use crate::check::race::catalogue::RACE_WGMMA;
 use crate::check::reporter::Reporter;
 use crate::machine::{Proxy, Wgmma, WgmmaChange, WgmmaEvent};
@@ -37,6 +37,7 @@ impl Race {
             action: SideAction::Read,
             is_mbarrier: false,
             strong: None,
+            is_relaxed: false,
             proxy: Proxy::Async,
             bytes: wgmma.reads().map(|(start, end)| end - start).sum(),
             lane_addresses: LaneAddresses::All,
@@ -53,7 +54,7 @@ impl Race {
     fn touch_register(&self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bool {
         let side = |place, copy| Side { place, lanes: event.lanes, action: SideAction::Use, bytes: 0, copy };
         let (first, second) = (side(wgmma.issued, Some(wgmma.id)), side(event.place, None));
-        if to.findings.repeats(finding::cause(RACE_WGMMA, to.launch, Some(&first), &second)) {
+        if to.findings.repeats(Pair::new(RACE_WGMMA, to.launch, Some(&first), &second)) {
             return false;
         }
         let link = |place, text: &str| Link { place, text: text.to_string() };

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::deferred::DeferredFindings;
-use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
+use crate::check::finding::{Finding, MemoryRange, Pair, Side, SideAction};
 use crate::check::lane_text::lanes_do;
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::{BARRIER_COUNT, CLUSTER_LATE};
@@ -44,8 +44,8 @@ impl Clusters {
     }
 
     fn distance(&mut self, event: &AccessEvent<'_>) {
-        let cause = (CLUSTER_LATE, 0, None, (event.place.pc, action(event)));
-        if !self.started.contains(&event.by.number) && !self.deferred.repeats(cause) {
+        let pair = Pair::lone(CLUSTER_LATE, 0, (event.place.pc, action(event)));
+        if !self.started.contains(&event.by.number) && !self.deferred.repeats(pair) {
             self.deferred.defer(early(event));
         }
     }

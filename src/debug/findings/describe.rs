@@ -133,7 +133,7 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
     FindingText {
         number,
         id: finding.id,
-        severity: finding.id.severity(),
+        severity: finding.severity,
         kernel: kernel.map_or(String::new(), |kernel| kernel.name.to_string()),
         launch: finding.launch,
         message: finding.id.meaning().to_string(),

@@ -9,14 +9,17 @@ use crate::launch::{Case, ExpectedFindings};
 use crate::program::Program;
 
 /// What is wrong with what was found in the launches that were run.
-pub fn compare_findings(program: &Program, case: &Case, run: &CaseRun, checks: Checks) -> Vec<Failure> {
+///
+/// A launch without a word on findings fails by those of severity `failing` or worse. A note says nothing against a kernel, so it is
+/// `Clean` with notes.
+pub fn compare_findings(program: &Program, case: &Case, run: &CaseRun, checks: Checks, failing: Severity) -> Vec<Failure> {
     let launches = case.launches.iter().take(run.launches.len()).enumerate();
     let failures = launches.flat_map(|(index, launch)| {
         let found: Vec<&FindingText> = run.findings.iter().filter(|finding| finding.launch == index).collect();
         let kernel = &program.functions[launch.kernel.index()].name;
         match &launch.findings {
-            None => unwanted(found.into_iter().filter(|finding| finding.severity == Severity::Error)),
-            Some(ExpectedFindings::Clean) => unwanted(found.into_iter()),
+            None => unwanted(found.into_iter().filter(|finding| finding.severity >= failing)),
+            Some(ExpectedFindings::Clean) => unwanted(found.into_iter().filter(|finding| finding.severity > Severity::Note)),
             Some(ExpectedFindings::AnyOf { ids, line }) => compare_any_of(kernel, ids, *line, &found, checks),
         }
     });
@@ -30,7 +33,7 @@ fn unwanted<'a>(found: impl Iterator<Item = &'a FindingText>) -> Vec<Failure> {
 /// At least one of `ids` must be found, on `line` if it is given, and nothing else.
 fn compare_any_of(kernel: &str, ids: &[String], line: Option<u32>, found: &[&FindingText], checks: Checks) -> Vec<Failure> {
     let (right, others): (Vec<_>, Vec<_>) = found.iter().copied().partition(|finding| ids.iter().any(|id| id == finding.id.word()));
-    let mut failures = unwanted(others.into_iter());
+    let mut failures = unwanted(others.into_iter().filter(|finding| finding.severity > Severity::Note));
     match (right.first(), line) {
         (None, _) if failures.is_empty() => failures.push(nothing(kernel, ids, checks)),
         (Some(first), Some(expected)) if !right.iter().any(|finding| finding.is_on_source_line(expected)) => {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::base::Severity;
 use crate::check::faults::LIVELOCK;
 use crate::debug::findings::FindingText;
 use crate::debug::names::place::subscript;
@@ -30,6 +31,15 @@ const MISMATCHES_LISTED: usize = 3;
 
 /// Warp-instructions that a launch gets which may spin for ever.
 const SPIN_LIMIT: u64 = 1 << 20;
+
+/// By what a case is judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Criteria {
+    /// Ignore tolerances: compare bit for bit.
+    pub exact: bool,
+    /// The severity from which on a finding fails that the launch file says nothing of.
+    pub failing: Severity,
+}
 
 /// What became of a case.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,7 +156,7 @@ pub fn compare_expected(program: &Arc<Program>, case: &Case, options: &RunOption
 /// # Errors
 /// Reasons outside the kernel.
 pub fn verify_case(program: &Arc<Program>, case: &Case, options: &RunOptions, exact: bool) -> Result<CaseReport, RunError> {
-    verify_case_until(program, case, options, exact, || false)
+    verify_case_until(program, case, options, Criteria { exact, failing: Severity::Error }, || false)
 }
 
 /// The same, up to where `interrupt` says so: what was found up to there, and nothing of what was not reached.
@@ -157,16 +167,16 @@ pub fn verify_case_until(
     program: &Arc<Program>,
     case: &Case,
     options: &RunOptions,
-    exact: bool,
+    criteria: Criteria,
     interrupt: Interrupt,
 ) -> Result<CaseReport, RunError> {
     let run = run_case_until(program, case, &with_limit(case, options), interrupt)?;
     if run.interrupted {
         return Ok(CaseReport { name: case.name.clone(), failures: Vec::new(), findings: run.findings, executed: run.executed });
     }
-    let mut failures = compare_findings(program, case, &run, options.checks);
+    let mut failures = compare_findings(program, case, &run, options.checks, criteria.failing);
     if run.fault.is_none() {
-        failures.extend(compare(program, case, options, exact, &run)?);
+        failures.extend(compare(program, case, options, criteria.exact, &run)?);
     }
     Ok(CaseReport { name: case.name.clone(), failures, findings: run.findings, executed: run.executed })
 }

@@ -1,10 +1,11 @@
 //! Loads and stores (PTX ISA, "Data Movement and Conversion Instructions": `ld`, `ldu`, `st`).
 
+use smallvec::SmallVec;
 use triomphe::Arc;
 
 use super::operands::Lanes;
 use crate::isa::{Ordering, Space};
-use crate::machine::event::{AccessEvent, AccessKind, Event, EventKind, Proxy};
+use crate::machine::event::{AccessEvent, AccessKind, Event, EventKind, Proxy, StoreData};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::block::Block;
 use crate::machine::state::lanes::{LaneMask, PerLane};
@@ -76,7 +77,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let mut access = self.access(address, group, active, size * parts.len() as u32);
         let segments = self.locate(&mut access, how.space, false, group)?;
         let load = |run: &mut Self, space, access: &LaneAccess| {
-            run.report_plain(space, access, AccessKind::Read, how);
+            run.report_load(space, access, how);
             for (index, d) in parts.iter().enumerate() {
                 run.load_element(space, access, element, *d, index as u64 * u64::from(size), group);
             }
@@ -121,7 +122,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let mut access = self.access(address, group, active, size * parts.len() as u32);
         let segments = self.locate(&mut access, how.space, true, group)?;
         let store = |run: &mut Self, space, access: &LaneAccess| {
-            run.report_plain(space, access, AccessKind::Write, how);
+            if run.wants(EventKind::Access) {
+                run.report_store(space, access, how, (element, parts), group);
+            }
             for (index, a) in parts.iter().enumerate() {
                 run.store_element(space, access, element, *a, index as u64 * u64::from(size), group);
             }
@@ -342,12 +345,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Reports a load or a store.
+    /// Reports a load.
     #[inline(always)]
-    fn report_plain(&mut self, space: Space, access: &LaneAccess, kind: AccessKind, how: &Access) {
+    fn report_load(&mut self, space: Space, access: &LaneAccess, how: &Access) {
         if self.wants(EventKind::Access) {
             let proxy = if how.non_coherent { Proxy::ReadOnly } else { Proxy::Generic };
-            self.emit_access(space, access, kind, (*how, proxy));
+            self.emit_access(space, access, AccessKind::Read, (*how, proxy));
         }
     }
 
@@ -358,12 +361,43 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
+    /// Reports a store, with what it is about to write.
+    #[inline(never)]
+    fn report_store(&mut self, space: Space, access: &LaneAccess, how: &Access, (element, parts): (Element, &[Src]), group: &Group) {
+        let lanes = self.lanes(group, access.mask);
+        let mut elements = SmallVec::<[PerLane<u64>; 4]>::new();
+        for part in parts {
+            if element.reg_bits >= 64 {
+                elements.push(*lanes.get64(*part));
+            } else {
+                elements.push(lanes.get32(*part).map(u64::from));
+            }
+            if element.bits == 128 {
+                elements.push(*lanes.get64(part.next()));
+            }
+        }
+        let memory = match space {
+            Space::Shared => Some((&self.shared.pages, 0)),
+            Space::Generic | Space::Global => self.global.find(access.min).map(|allocation| (&allocation.pages, allocation.base)),
+            Space::SharedCluster | Space::Local | Space::ParamFunc | Space::Const | Space::Param => None,
+        };
+        let element_bytes = u32::from(element.bits.min(64) / 8);
+        let store = memory.map(|(pages, base)| StoreData { elements: &elements, element_bytes, pages, base });
+        let event = AccessEvent { store, ..self.access_event(space, access, AccessKind::Write, (*how, Proxy::Generic)) };
+        self.paused |= self.observer.event(&Event::Access(event));
+    }
+
     #[inline(always)]
     fn emit_access(&mut self, space: Space, access: &LaneAccess, kind: AccessKind, (how, proxy): (Access, Proxy)) {
+        self.emit(&Event::Access(self.access_event(space, access, kind, (how, proxy))));
+    }
+
+    #[inline(always)]
+    fn access_event<'e>(&self, space: Space, access: &'e LaneAccess, kind: AccessKind, (how, proxy): (Access, Proxy)) -> AccessEvent<'e> {
         let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
         let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
         let (place, by, owner) = (self.place, self.block_id(), (self.block_slot - self.rank + rank, rank));
-        self.emit(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, owner, addresses, bytes }));
+        AccessEvent { place, by, lanes, kind, how, proxy, space, owner, addresses, bytes, store: None }
     }
 
     /// How the running instruction accesses memory, and by which path.

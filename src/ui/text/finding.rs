@@ -3,7 +3,7 @@
 use super::report::{grouped, site, site_of};
 use super::table::table;
 use super::threads;
-use crate::base::Dim3;
+use crate::base::{Dim3, Severity};
 use crate::debug::findings::{FindingText, LinkText, MemoryText, SideAction, SideText};
 use crate::debug::view::Warps;
 use crate::debug::{Fault, Waiting};
@@ -98,10 +98,14 @@ pub fn chain(finding: &FindingText, blocks: &[Warps]) -> String {
             .collect::<String>()
 }
 
-/// `race.shared.raw: s[5]: a thread reads shared memory that …`
+/// `race.shared.raw: s[5]: a thread reads shared memory that …`, with `warning: ` or `note: ` before what is no error
 fn headline(finding: &FindingText) -> String {
     let memory = finding.memory.as_ref().map_or(String::new(), |memory| format!("{}: ", self::memory(memory)));
-    format!("{}: {memory}{}", finding.id.word(), finding.message)
+    let severity = match finding.severity {
+        Severity::Error => String::new(),
+        Severity::Warning | Severity::Note => format!("{}: ", finding.severity.word()),
+    };
+    format!("{severity}{}: {memory}{}", finding.id.word(), finding.message)
 }
 
 /// `s+0x14 in shared memory of block (0,0,0), 4 bytes`

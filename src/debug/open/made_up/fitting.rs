@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{End, TICKS_IN_ALL, Trials, describe, of_shape, with_room};
 use crate::check::faults::MEMORY_OUT_OF_BOUNDS;
 use crate::check::init::catalogue::MEMORY_UNINITIALIZED;
-use crate::check::race::catalogue::{RACE_GLOBAL, RACE_SHARED_RAW, RACE_SHARED_WAR, RACE_SHARED_WAW};
+use crate::check::race::catalogue::{RACE_GLOBAL, RACE_SAME_VALUE, RACE_SHARED_RAW, RACE_SHARED_WAR, RACE_SHARED_WAW};
 use crate::check::{Checkers, Checks, Finding};
 use crate::debug::fault::FaultContext;
 use crate::debug::run::{Job, RunOptions};
@@ -122,8 +122,10 @@ impl Trials<'_> {
         let executed = code.clone().map(Pc).filter(|pc| tally.as_ref().is_some_and(|tally| tally.lanes(*pc) > 0)).count();
         Some(CheckedTrial {
             of_block: trapped.or_else(|| self.doubt(&checkers, is_of_block)),
-            of_race: self.doubt(&checkers, |finding| [RACE_SHARED_RAW, RACE_SHARED_WAR, RACE_SHARED_WAW].contains(&finding.id)),
-            of_strides: self.doubt(&checkers, |finding| finding.id == RACE_GLOBAL),
+            of_race: self.doubt(&checkers, |finding| {
+                [RACE_SHARED_RAW, RACE_SHARED_WAR, RACE_SHARED_WAW, RACE_SAME_VALUE].contains(&finding.id) && is_shared(finding)
+            }),
+            of_strides: self.doubt(&checkers, |finding| [RACE_GLOBAL, RACE_SAME_VALUE].contains(&finding.id) && !is_shared(finding)),
             executed,
             ticks: machine.tick().0,
         })
@@ -141,8 +143,11 @@ fn warps(guess: &Guess) -> u64 {
     guess.block.iter().map(|extent| u64::from(*extent)).product::<u64>().div_ceil(LANES as u64)
 }
 
+fn is_shared(finding: &Finding) -> bool {
+    finding.memory.is_some_and(|memory| matches!(memory.space, Space::Shared | Space::SharedCluster))
+}
+
 /// Whether a finding is one that a block causes which is smaller or larger than the tiles in shared memory.
 fn is_of_block(finding: &Finding) -> bool {
-    let is_shared = finding.memory.is_some_and(|memory| matches!(memory.space, Space::Shared | Space::SharedCluster));
-    is_shared && [MEMORY_UNINITIALIZED, MEMORY_OUT_OF_BOUNDS].contains(&finding.id)
+    is_shared(finding) && [MEMORY_UNINITIALIZED, MEMORY_OUT_OF_BOUNDS].contains(&finding.id)
 }

@@ -95,7 +95,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let (lanes, addresses) = (LaneMask::of(*lane), &[*address; 32]);
                 let (space, owner) = (Space::Global, (self.block_slot, self.rank));
                 let (place, by, bytes) = (self.place, self.block_id(), bytes as u32);
-                self.emit(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, owner, addresses, bytes }));
+                self.emit(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, owner, addresses, bytes, store: None }));
             }
         }
     }

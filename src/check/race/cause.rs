@@ -1,0 +1,51 @@
+//! Which races have one cause: the same two statements, or accesses on either side of one place where the same fix orders all of them.
+
+use crate::check::finding::{Finding, Side};
+use crate::check::reachability::Reachability;
+use crate::check::statement::is_same_statement;
+use crate::isa::Space;
+use crate::program::{Pc, Program};
+
+/// Whether the fix of `known` is that of `new` as well.
+pub(super) fn is_same(program: &Program, reachability: &mut Reachability, known: &Finding, new: &Finding) -> bool {
+    if (known.id, known.launch, known.severity, &known.fix) != (new.id, new.launch, new.severity, &new.fix) {
+        return false;
+    }
+    if new.severity < new.id.severity() {
+        // What only the toolchain can change is one note for the kernel.
+        return known.why == new.why;
+    }
+    let (Some(known_first), Some(new_first)) = (&known.first, &new.first) else { return false };
+    if variable(program, known) != variable(program, new) {
+        return false;
+    }
+    let mut is_same = |one: &Side, other: &Side| {
+        let straight = [(one, new_first), (other, &new.second)];
+        straight.iter().all(|(known, new)| is_same_statement(program, known, new))
+            || straight.iter().all(|(known, new)| is_same_block(program, reachability, known, new)) && is_one_cut(known, straight)
+    };
+    is_same(known_first, &known.second) || is_same(&known.second, known_first)
+}
+
+/// The shared variable of a finding.
+fn variable<'a>(program: &'a Program, finding: &Finding) -> Option<&'a str> {
+    let memory = finding.memory.filter(|memory| memory.space == Space::Shared)?;
+    let function = program.function_at(finding.second.place.pc)?;
+    program.shared_variable(function, memory.address, u64::MAX).map(|variable| variable.name)
+}
+
+/// Whether two accesses lie in one basic block.
+fn is_same_block(program: &Program, reachability: &mut Reachability, one: &Side, other: &Side) -> bool {
+    one.action == other.action && reachability.is_same_block(program, one.place.pc, other.place.pc)
+}
+
+/// Whether one place between the two sides is between those of both findings. Accesses to global memory, of which no variable is known,
+/// must share an instruction.
+fn is_one_cut(known: &Finding, [(known_one, new_one), (known_other, new_other)]: [(&Side, &Side); 2]) -> bool {
+    let pc = |side: &Side| side.place.pc;
+    let shares = pc(known_one) == pc(new_one) || pc(known_other) == pc(new_other);
+    let is_shared = known.memory.is_some_and(|memory| memory.space == Space::Shared);
+    let (ones, others) = ([pc(known_one), pc(new_one)], [pc(known_other), pc(new_other)]);
+    let is_before = |early: [Pc; 2], late: [Pc; 2]| early.iter().max() < late.iter().min();
+    (shares || is_shared) && (is_before(ones, others) || is_before(others, ones))
+}

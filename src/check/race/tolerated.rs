@@ -1,0 +1,72 @@
+//! Conflicts that the letter of PTX does not order, but that NVIDIA's assembler and hardware define, on which its libraries and compilers
+//! rely, and which the author of a kernel cannot change: notes, one for the kernel.
+
+use super::Race;
+use super::access::Access;
+use crate::check::catalogue::FindingId;
+use crate::check::finding::SideAction;
+use crate::check::race::catalogue::RACE_PROXY;
+use crate::isa::MbarrierFn;
+use crate::order::{Agent, AsyncKind};
+use crate::program::{MbarrierOp, Op, Pc, WarpOp};
+
+/// Why a conflict is no mistake of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tolerated {
+    /// `wgmma` reads what `cp.async` wrote, without a proxy fence.
+    CopyReadByWgmma,
+    /// libcu++ ends the use of its barriers after `match.any.sync` and an atomic of one lane.
+    PipelineDestructor,
+}
+
+impl Tolerated {
+    /// Why it is a note.
+    pub fn why(self) -> &'static str {
+        match self {
+            Tolerated::CopyReadByWgmma => {
+                "wgmma reads through the async proxy what cp.async wrote through the generic proxy: PTX asks for fence.proxy.async \
+                 between, NVIDIA's own main loops do without, and the results on hardware are right"
+            }
+            Tolerated::PipelineDestructor => {
+                "the library lets the last thread invalidate the barrier after match.any.sync and an atomic, which by the letter of PTX \
+                 do not order the other lanes' uses before it"
+            }
+        }
+    }
+
+    /// What can be done all the same.
+    pub fn fix(self) -> &'static str {
+        match self {
+            Tolerated::CopyReadByWgmma => {
+                "nothing where a compiler writes the loop; in PTX by hand, fence.proxy.async after the wait for the copies and before the \
+                 barrier"
+            }
+            Tolerated::PipelineDestructor => "nothing in the kernel: it is the library's code",
+        }
+    }
+}
+
+impl Race {
+    /// Why the conflict of `first` with the later `second` is no mistake of the kernel, if it is none.
+    pub(super) fn tolerated(&mut self, id: FindingId, first: &Access, second: &Access) -> Option<Tolerated> {
+        let is_copy = first.op.agent == Agent::Async(AsyncKind::Lane) && first.action == SideAction::Write;
+        if id == RACE_PROXY && is_copy && second.op.agent == Agent::Async(AsyncKind::Wgmma) {
+            return Some(Tolerated::CopyReadByWgmma);
+        }
+        let ends = [first, second].into_iter().find(|access| access.is_mbarrier && self.invalidates(access.pc))?;
+        self.is_after_match(ends.pc).then_some(Tolerated::PipelineDestructor)
+    }
+
+    fn invalidates(&self, pc: Pc) -> bool {
+        matches!(self.program.code[pc.index()].op, Op::Mbarrier(MbarrierOp::Update { f: MbarrierFn::Inval, .. }))
+    }
+
+    /// Whether a `match.any.sync` leads to the instruction.
+    fn is_after_match(&mut self, pc: Pc) -> bool {
+        let Some(function) = self.program.function_at(pc) else { return false };
+        let code = self.program.functions[function.index()].code.clone();
+        let is_match = |at: &Pc| matches!(self.program.code[at.index()].op, Op::Warp(WarpOp::Match { all: false, .. }));
+        let matches: Vec<Pc> = code.map(Pc).filter(is_match).collect();
+        matches.into_iter().any(|from| self.reachability.reaches_without_back_edge(&self.program, from, pc))
+    }
+}

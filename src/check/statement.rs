@@ -1,0 +1,18 @@
+//! Which instructions are one statement of the source.
+
+use super::finding::Side;
+use crate::program::{Pc, Program, SourceLine};
+
+/// Whether two accesses are one statement of the source: unrolled copies, or several accesses of one expression.
+pub(super) fn is_same_statement(program: &Program, one: &Side, other: &Side) -> bool {
+    one.action == other.action
+        && (one.place.pc == other.place.pc
+            || lines(program, one.place.pc).is_some_and(|lines| Some(lines) == self::lines(program, other.place.pc)))
+}
+
+/// The file and line of an instruction, and of the calls that it was inlined by; none without a line.
+fn lines(program: &Program, pc: Pc) -> Option<Vec<(u32, u32)>> {
+    let own = program.source_lines.get(pc.index()).copied().flatten().filter(|place| place.line > 0)?;
+    let line = |place: SourceLine| (place.file, place.line);
+    Some([line(own)].into_iter().chain(program.call_sites.get(&pc).into_iter().flatten().copied().map(line)).collect())
+}
