@@ -50,6 +50,8 @@ pub struct AccessEvent<'a> {
     pub by: BlockId,
     /// The lanes.
     pub lanes: LaneMask,
+    /// Where warps have a stack, the lanes that run in lockstep with these; otherwise none.
+    pub lockstep: LaneMask,
     /// How.
     pub kind: AccessKind,
     /// Its semantics and scope, as the instruction names them; weak where it names none.

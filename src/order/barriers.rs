@@ -32,6 +32,18 @@ impl HappensBefore {
         self.acting(actor).warp_sync(actor.warp, actor.lanes, members, actor.tick);
     }
 
+    /// Lanes do something together with all of `lockstep`, which run one instruction after the other: each knows what all did before.
+    /// Warps of architectures below sm_70, which have a stack, are relied on for that.
+    pub fn run_in_lockstep(&mut self, actor: Actor, lockstep: LaneMask) {
+        assert!(lockstep.contains_all(actor.lanes), "lanes run in lockstep with themselves");
+        let block = self.acting(actor);
+        let (before, tick) = std::mem::replace(&mut block.warps[actor.warp].lockstep, (lockstep, actor.tick));
+        if before != lockstep && !before.is_empty() {
+            // They part, or others have joined them.
+            block.part(actor.warp, before, tick);
+        }
+    }
+
     /// The barrier of the cluster around `block_slot`.
     fn cluster_of(&mut self, block_slot: u32, number: u32) -> &mut ClusterBarrier {
         let size = self.cluster();
@@ -142,6 +154,20 @@ impl Block {
             return of.syncs.push((members, arrived));
         }
         self.synchronize_lanes(warp, arrived, tick);
+    }
+
+    /// Lanes that ran in lockstep until `tick` run apart from then on.
+    fn part(&mut self, warp: WarpId, lanes: LaneMask, tick: Tick) {
+        let number = self.number;
+        let of = &mut self.warps[warp];
+        let live = lanes & of.live;
+        if lanes == of.all {
+            of.warp_before = of.warp_before.max(tick + 1);
+            of.gather(number, warp);
+        } else if !live.is_empty() {
+            let clock = Arc::new(self.clock_at(warp, tick).released(lanes));
+            self.acquire(warp, live, &clock);
+        }
     }
 
     fn synchronize_lanes(&mut self, warp: WarpId, lanes: LaneMask, tick: Tick) {

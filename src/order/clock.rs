@@ -169,6 +169,11 @@ impl VectorClock {
         covers_fence && other.blocks.iter().all(|(block, known)| self.of(*block).is_some_and(|own| own.covers(known)))
     }
 
+    /// Blocks of which something is known.
+    pub fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
     /// Whether anything is known of a block other than `block`.
     pub fn knows_others(&self, block: u32) -> bool {
         self.blocks.iter().any(|(number, _)| *number != block)

@@ -1,9 +1,12 @@
 //! Fences (PTX ISA, "membar, fence"): what they release and acquire, and what they make visible through another proxy.
 
+use std::sync::Arc;
+
 use super::clock::ProxyKind;
-use super::operation::Actor;
+use super::locations::scope_of;
+use super::operation::{Actor, Operation};
 use super::state::HappensBefore;
-use super::threads::Fenced;
+use super::threads::{Fenced, Pending};
 use crate::base::lanes::LaneMask;
 use crate::isa::{FenceKind, Ordering, Scope};
 
@@ -22,6 +25,26 @@ impl HappensBefore {
         }
     }
 
+    /// Lanes read what lane `by` of `first` wrote, though nothing orders the two: a `fence.sc` before the write comes before a morally
+    /// strong one after the read in Fence-SC order, since the other way round the read would come before the write that it reads (PTX ISA,
+    /// "Fence-SC Order", "Causality").
+    pub fn read_after_fence(&mut self, actor: Actor, first: &Operation, by: usize) {
+        let block = self.blocks.iter().flatten().find(|block| block.number == first.block);
+        let fences = block.into_iter().flat_map(|block| &block.warps[first.warp].fences);
+        let left =
+            self.fences_left.iter().filter(|(block, warp, _)| (*block, *warp) == (first.block, first.warp)).map(|(.., fenced)| fenced);
+        let mut before = fences.chain(left).filter(|fenced| fenced.sc && fenced.lanes.contains(by) && fenced.clock.tick <= first.tick);
+        let Some((of, clock)) = before.next().map(|fenced| (fenced.scope, Arc::new(fenced.clock.released(LaneMask::of(by))))) else {
+            return;
+        };
+        let cluster = self.cluster();
+        let block = self.acting(actor);
+        let scope = scope_of(first.block, block.number, cluster);
+        if of >= scope {
+            Pending { lanes: actor.lanes, scope, sc: true, only_sc: true, clock }.add_to(&mut block.warps[actor.warp].pending);
+        }
+    }
+
     fn fence_proxy(&mut self, actor: Actor, memories: &[ProxyKind]) {
         self.acting(actor).fence_proxy(actor.warp, actor.lanes, memories, actor.tick);
     }
@@ -37,9 +60,12 @@ impl HappensBefore {
         if ordering != Ordering::Release && may_acquire {
             let of = &mut block.warps[warp];
             for mut pending in std::mem::take(&mut of.pending) {
-                let seen = if pending.scope <= scope { pending.lanes & lanes } else { LaneMask::NONE };
+                let seen = if pending.scope <= scope && (sc || !pending.only_sc) { pending.lanes & lanes } else { LaneMask::NONE };
                 if !seen.is_empty() {
                     of.acquire(seen, &pending.clock);
+                }
+                if seen.is_empty() && pending.lanes.intersects(lanes) && !pending.only_sc {
+                    of.miss(pending.lanes & lanes, &pending.clock);
                 }
                 pending.lanes &= !seen;
                 if !pending.lanes.is_empty() {

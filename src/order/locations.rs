@@ -7,33 +7,40 @@ use crate::base::WarpId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::clock::{VectorClock, join_shared};
 use crate::isa::Scope;
 
-/// Where a location is: 0 for global memory, or the block slot of a block plus one; and the address.
-pub type Where = (u32, u64);
+/// Where a location is: 0 for global memory, or the block slot of a block plus one; the address; and the bytes of what is accessed there,
+/// since accesses of different sizes are never morally strong.
+pub type Where = (u32, u64, u32);
 
 /// A thread: block number, warp and lane.
 pub type Writer = (u32, WarpId, u8);
 
+/// Entries of clocks that a location keeps releaser by releaser; of more, the releases of the first blocks are known together only.
+const KEPT_ENTRIES: usize = 1 << 12;
+
 /// What was released with the value of a location.
 #[derive(Clone, Debug, Default)]
 pub struct Location {
-    /// What was released, by scope and block; what was in scopes as wide as the grid is taken together.
+    /// What was released, by scope.
     released: Vec<Released>,
-    /// The last writer.
-    last_writer: Option<Writer>,
+    /// The last strong write: by which thread, and in which scope.
+    last: Option<(Writer, Scope)>,
 }
 
-/// What was released through a location.
+/// What was released through a location in one scope.
 #[derive(Clone, Debug)]
 struct Released {
     scope: Scope,
     /// Whether it begins with a `fence.sc`.
     sc: bool,
-    /// The block whose threads did it, if it is one.
-    by: Option<u32>,
-    clock: Arc<VectorClock>,
+    /// By the block whose threads did it, in order.
+    by: SmallVec<[(u32, Arc<VectorClock>); 1]>,
+    /// What several blocks released in a scope as wide as the grid.
+    all: Option<Arc<VectorClock>>,
 }
 
 /// Locations through which something was released.
@@ -50,44 +57,109 @@ pub enum AcquireResult {
     Missed(Arc<VectorClock>),
 }
 
+impl Location {
+    /// Whether a thread of `block` observes the last write by a read in `scope`: the two are morally strong.
+    fn is_observed(&self, scope: Scope, block: u32, cluster: u32) -> bool {
+        self.last.is_none_or(|((by, ..), of)| of.min(scope) >= scope_of(by, block, cluster))
+    }
+}
+
+impl Released {
+    /// Adds what a thread of `block` released.
+    fn add(&mut self, block: u32, clock: &Arc<VectorClock>) {
+        match self.by.binary_search_by_key(&block, |(by, _)| *by) {
+            Ok(index) => join_shared(&mut self.by[index].1, clock),
+            Err(index) => {
+                if self.scope == Scope::Gpu && self.all.is_none() {
+                    self.all = self.by.first().map(|(_, first)| Arc::clone(first));
+                }
+                self.by.insert(index, (block, Arc::clone(clock)));
+            }
+        }
+        if let Some(all) = &mut self.all {
+            join_shared(all, clock);
+            self.forget();
+        }
+        assert!(self.by.is_sorted_by(|(one, _), (next, _)| one < next), "releases are by block");
+    }
+
+    /// Keeps the clocks of single blocks small.
+    fn forget(&mut self) {
+        let mut entries = 0;
+        let mut dropped = self.by.len();
+        while dropped > 0 && entries + self.by[dropped - 1].1.block_count() <= KEPT_ENTRIES {
+            dropped -= 1;
+            entries += self.by[dropped].1.block_count();
+        }
+        self.by.drain(..dropped);
+    }
+
+    /// What a thread of `block` finds: each with the scope that it takes to acquire it. If it does so `at_once`, what several blocks
+    /// released in the widest scope is all of it.
+    fn found(&self, block: u32, cluster: u32, at_once: bool) -> impl Iterator<Item = (Scope, &Arc<VectorClock>)> {
+        let near = match self.all {
+            None => 0..self.by.len(),
+            Some(_) if at_once => 0..0,
+            Some(_) => {
+                let first = block - block % cluster;
+                let before = |end: u32| self.by.partition_point(|(by, _)| *by < end);
+                before(first)..before(first.saturating_add(cluster))
+            }
+        };
+        let near = self.by[near].iter().map(move |(by, clock)| (scope_of(*by, block, cluster), clock));
+        near.chain(self.all.iter().map(|all| (Scope::Gpu, all)))
+    }
+}
+
 impl Locations {
     /// Whether nothing was released through any.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }
 
-    /// A strong write, which `keeps` what the location holds if it is part of a read-modify-write, and releases `clocks`: each in a scope,
-    /// and after a `fence.sc` or not.
-    pub fn write(&mut self, at: Where, last_writer: Writer, keeps: bool, clocks: Vec<(Scope, bool, Arc<VectorClock>)>) {
+    /// A strong write by a thread in a scope, which `keeps` what the location holds if it is part of a read-modify-write, and releases
+    /// `clocks`: each in a scope, and after a `fence.sc` or not. A cluster has `cluster` blocks.
+    pub fn write(
+        &mut self,
+        at: Where,
+        (writer, scope): (Writer, Scope),
+        keeps: bool,
+        cluster: u32,
+        clocks: Vec<(Scope, bool, Arc<VectorClock>)>,
+    ) {
         if clocks.is_empty() && !self.table.contains_key(&at) {
             return;
         }
         let location = self.table.entry(at).or_default();
         // What a thread released it continues to release with its later writes to the same place.
-        if !keeps && location.last_writer != Some(last_writer) {
+        let is_same = location.last.is_some_and(|(last, _)| last == writer);
+        if !is_same && (!keeps || !location.is_observed(scope, writer.0, cluster)) {
             location.released.clear();
         }
-        location.last_writer = Some(last_writer);
+        location.last = Some((writer, scope));
         for (scope, sc, clock) in clocks {
-            let (scope, by) = (scope.min(Scope::Gpu), Some(last_writer.0));
-            let same = |other: &&mut Released| (other.scope, other.sc) == (scope, sc) && (scope == Scope::Gpu || other.by == by);
-            match location.released.iter_mut().find(same) {
-                Some(other) => {
-                    other.by = other.by.filter(|_| other.by == by);
-                    join_shared(&mut other.clock, &clock);
-                }
-                None => location.released.push(Released { scope, sc, by, clock }),
+            let (scope, block) = (scope.min(Scope::Gpu), writer.0);
+            match location.released.iter_mut().find(|other| (other.scope, other.sc) == (scope, sc)) {
+                Some(other) => other.add(block, &clock),
+                None => location.released.push(Released { scope, sc, by: smallvec::smallvec![(block, clock)], all: None }),
             }
         }
     }
 
-    /// A strong read in `scope` by a thread of `block`, whose cluster has `cluster` blocks.
-    pub fn read(&self, at: Where, scope: Scope, block: u32, cluster: u32) -> impl Iterator<Item = AcquireResult> {
-        let released = self.table.get(&at).map_or(&[][..], |location| &location.released);
-        released.iter().map(move |Released { scope: of, sc, by, clock }| {
-            let needed = by.map_or(Scope::Gpu, |by| scope_of(by, block, cluster));
-            let clock = Arc::clone(clock);
-            if *of >= needed && scope >= needed { AcquireResult::Seen(needed, *sc, clock) } else { AcquireResult::Missed(clock) }
+    /// A strong read in a scope, which acquires at once or not, by a thread of `block`, whose cluster has `cluster` blocks.
+    pub fn read(&self, at: Where, (scope, at_once): (Scope, bool), block: u32, cluster: u32) -> impl Iterator<Item = AcquireResult> {
+        let location = self.table.get(&at);
+        let is_observed = location.is_some_and(|location| location.is_observed(scope, block, cluster));
+        location.map_or(&[][..], |location| &location.released).iter().flat_map(move |released| {
+            let at_once = at_once && scope >= Scope::Gpu;
+            released.found(block, cluster, at_once).map(move |(needed, clock)| {
+                let clock = Arc::clone(clock);
+                if is_observed && released.scope.min(scope) >= needed {
+                    AcquireResult::Seen(needed, released.sc, clock)
+                } else {
+                    AcquireResult::Missed(clock)
+                }
+            })
         })
     }
 }

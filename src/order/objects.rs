@@ -105,9 +105,9 @@ impl Warp {
     fn acquire_phase(&mut self, (by, own): (Endpoint, Endpoint), lanes: LaneMask, relaxed: bool, clock: Arc<VectorClock>) {
         let scope = if by.block == own.block { Scope::Cta } else { Scope::Cluster };
         match (by.shares_scope(own), relaxed) {
-            (false, _) => self.missed.push((lanes, clock)),
+            (false, _) => self.miss(lanes, &clock),
             (true, false) => self.acquire(lanes, &clock),
-            (true, true) => Pending { lanes, scope, sc: false, clock }.add_to(&mut self.pending),
+            (true, true) => Pending { lanes, scope, sc: false, only_sc: false, clock }.add_to(&mut self.pending),
         }
     }
 }

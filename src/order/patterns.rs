@@ -16,10 +16,14 @@ pub struct Strong {
     pub reads: bool,
     /// Whether it writes; if it reads as well, indivisibly.
     pub writes: bool,
+    /// Whether it returns nothing of what it reads: it is no part of an acquire pattern (PTX ISA, "Release and Acquire Patterns").
+    pub is_reduction: bool,
     /// Its semantics.
     pub ordering: Ordering,
     /// Its scope.
     pub scope: Scope,
+    /// Bytes of what it accesses: accesses of different sizes observe nothing of each other.
+    pub bytes: u32,
 }
 
 impl HappensBefore {
@@ -38,16 +42,16 @@ impl HappensBefore {
         let cluster = self.cluster();
         let Some(Some(block)) = self.blocks.get_mut(actor.block_slot as usize) else { return };
         for lane in lanes.iter() {
-            let at = (memory, addresses[lane]);
-            if how.reads {
-                for found in self.locations.read(at, how.scope, block.number, cluster) {
+            let at = (memory, addresses[lane], how.bytes);
+            if how.reads && (acquires || !how.is_reduction) {
+                for found in self.locations.read(at, (how.scope, acquires), block.number, cluster) {
                     let warp = &mut block.warps[warp];
                     match found {
                         AcquireResult::Seen(_, _, clock) if acquires => warp.acquire(LaneMask::of(lane), &clock),
                         AcquireResult::Seen(scope, sc, clock) => {
-                            Pending { lanes: LaneMask::of(lane), scope, sc, clock }.add_to(&mut warp.pending);
+                            Pending { lanes: LaneMask::of(lane), scope, sc, only_sc: false, clock }.add_to(&mut warp.pending);
                         }
-                        AcquireResult::Missed(clock) => warp.missed.push((LaneMask::of(lane), clock)),
+                        AcquireResult::Missed(clock) => warp.miss(LaneMask::of(lane), &clock),
                     }
                 }
             }
@@ -59,7 +63,7 @@ impl HappensBefore {
                 for fenced in block.warps[warp].fences.iter().filter(|fenced| fenced.lanes.contains(lane)) {
                     clocks.push((how.scope.min(fenced.scope), fenced.sc, Arc::new(fenced.clock.released(LaneMask::of(lane)))));
                 }
-                self.locations.write(at, (block.number, warp, lane as u8), how.reads, clocks);
+                self.locations.write(at, ((block.number, warp, lane as u8), how.scope), how.reads, cluster, clocks);
             }
         }
     }

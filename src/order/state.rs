@@ -1,6 +1,6 @@
 //! All that is known of the order of a launch.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::clock::join_into;
@@ -8,9 +8,12 @@ use super::cluster::ClusterBarrier;
 use super::locations::Locations;
 use super::object::{Object, ObjectKey, PendingCopy};
 use super::operation::{Actor, Operation};
-use super::threads::{Block, Warp, is_in};
-use crate::base::Tick;
+use super::threads::{Block, Fenced, Warp, is_in};
 use crate::base::lanes::{LANES, LaneMask};
+use crate::base::{Tick, WarpId};
+
+/// Fences of blocks that have left the machine that are kept.
+const FENCES_LEFT: usize = 64;
 
 /// What every thread of a launch has acquired.
 #[derive(Clone, Debug)]
@@ -24,6 +27,8 @@ pub struct HappensBefore {
     /// By block slot.
     pub(super) blocks: Vec<Option<Box<Block>>>,
     pub(super) locations: Locations,
+    /// The last fences of blocks that have left the machine, the latest last.
+    pub(super) fences_left: VecDeque<(u32, WarpId, Fenced)>,
     /// By the first block slot.
     pub(super) clusters: BTreeMap<u32, ClusterBarrier>,
     /// Barrier objects.
@@ -43,6 +48,7 @@ impl HappensBefore {
             now: Tick::START,
             blocks: Vec::new(),
             locations: Locations::default(),
+            fences_left: VecDeque::new(),
             clusters: BTreeMap::new(),
             objects: BTreeMap::new(),
             pending_copies: BTreeMap::new(),
@@ -72,10 +78,23 @@ impl HappensBefore {
             }
             assert!(block.number < number, "block {number} after block {} in block slot {block_slot}", block.number);
         }
+        if let Some(left) = self.blocks[index].take() {
+            self.keep_fences(*left);
+        }
         let warps = self.warps.iter().map(|all| Warp { all: *all, live: *all, ..Warp::default() }).collect();
         self.blocks[index] = Some(Box::new(Block { number, warps, ..Block::default() }));
         self.objects.retain(|key, _| key.block_slot != block_slot);
         true
+    }
+
+    /// Keeps the last `fence.sc` of the threads of a block that leaves the machine.
+    fn keep_fences(&mut self, block: Block) {
+        for (warp, of) in block.warps.entries() {
+            let fences = of.fences.iter().filter(|fenced| fenced.sc);
+            self.fences_left.extend(fences.map(|fenced| (block.number, warp, fenced.clone())));
+        }
+        let too_many = self.fences_left.len().saturating_sub(FENCES_LEFT);
+        self.fences_left.drain(..too_many);
     }
 
     /// The block in `block_slot`, if one has entered it.

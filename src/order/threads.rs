@@ -68,6 +68,8 @@ pub struct Warp {
     pub pending: Vec<Pending>,
     /// What lanes would know, had the scopes been wider.
     pub missed: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
+    /// Where warps have a stack, the lanes that last ran in lockstep, and when.
+    pub lockstep: (LaneMask, Tick),
     /// The waits in a `bar.warp.sync`: its members, and those of them that have arrived.
     pub syncs: SmallVec<[(LaneMask, LaneMask); 1]>,
 }
@@ -114,7 +116,7 @@ pub struct WarpClock {
     pending: Vec<Pending>,
     own: Option<Arc<LaneState>>,
     /// When.
-    tick: Tick,
+    pub tick: Tick,
 }
 
 /// Lanes of a warp that have arrived at a barrier of the block in its present phase.
@@ -137,6 +139,8 @@ pub struct Pending {
     pub scope: Scope,
     /// Whether a `fence.sc` of any thread that comes after is enough, because it was released after one.
     pub sc: bool,
+    /// Whether it takes a `fence.sc`: what was read was not written strongly, so no pattern synchronizes, but fences have an order.
+    pub only_sc: bool,
     /// What.
     pub clock: Arc<VectorClock>,
 }
@@ -287,6 +291,15 @@ impl Warp {
         }
     }
 
+    /// Lanes would have learned what `clock` says, had the scopes been wider.
+    pub fn miss(&mut self, lanes: LaneMask, clock: &Arc<VectorClock>) {
+        // A thread that spins on a location misses the same again and again.
+        match self.missed.iter_mut().find(|(_, missed)| Arc::ptr_eq(missed, clock)) {
+            Some((missed, _)) => *missed |= lanes,
+            None => self.missed.push((lanes, Arc::clone(clock))),
+        }
+    }
+
     /// What its lanes for themselves and parts of them know becomes known to all.
     pub fn gather(&mut self, number: u32, warp: WarpId) {
         if self.own.is_none() && self.parts.is_empty() && self.pending.is_empty() {
@@ -364,7 +377,8 @@ impl Pending {
     /// Adds it to those of a warp.
     pub fn add_to(self, pending: &mut Vec<Self>) {
         let same = |other: &&mut Self| {
-            (other.scope, other.sc) == (self.scope, self.sc) && (Arc::ptr_eq(&other.clock, &self.clock) || other.lanes == self.lanes)
+            (other.scope, other.sc, other.only_sc) == (self.scope, self.sc, self.only_sc)
+                && (Arc::ptr_eq(&other.clock, &self.clock) || other.lanes == self.lanes)
         };
         match pending.iter_mut().find(same) {
             Some(other) => {

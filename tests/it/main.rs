@@ -32,6 +32,7 @@ mod isa_table;
 mod launch;
 mod launch_properties;
 mod limits;
+mod litmus;
 mod livelock;
 mod look;
 mod machine;

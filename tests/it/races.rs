@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ptxdbg::debug::findings::Checks;
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::{CaseReport, LaunchChoice, Overrides, Request, RunOptions, Schedule, verify_case};
+use ptxdbg::debug::{CaseReport, DivergencePolicy, LaunchChoice, Overrides, Request, RunOptions, Schedule, verify_case};
 
 fn reports(options: &RunOptions) -> Vec<CaseReport> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/races");
@@ -34,6 +34,39 @@ fn every_race_is_found_in_every_order_and_nothing_else() {
         for report in reports {
             assert!(report.failures.is_empty(), "{} with seed {seed}: {:?}", report.name, report.failures);
         }
+    }
+}
+
+#[test]
+fn lanes_are_ordered_by_lockstep_only_where_warps_have_a_stack() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/races/lockstep.ron");
+    let request = Request { modules: Vec::new(), launch: LaunchChoice::File(file), overrides: Overrides::default() };
+    let opened = open(&request).unwrap();
+    let ids = |divergence: Option<DivergencePolicy>| {
+        let options = RunOptions { checks: Checks::ALL, divergence, ..RunOptions::default() };
+        let report = verify_case(&opened.program, &opened.plan.cases[0], &options, false).unwrap();
+        report.findings.iter().map(|finding| finding.id.word()).collect::<Vec<_>>()
+    };
+    assert_eq!((ids(None), ids(Some(DivergencePolicy::Stack))), (vec![], vec![]));
+    assert!(ids(Some(DivergencePolicy::Independent)).contains(&"race.shared.raw"));
+}
+
+/// What the last finding of each rule says.
+const REASONS: &[(&str, usize, &str)] = &[
+    ("fence_order_bug", 1, "blocks of a grid run in any order"),
+    ("weak_fence_bug", 2, "blocks of a grid run in any order"),
+    ("sizes_bug", 1, "no axiom of the memory model holds"),
+    ("read_only_path_bug", 1, "the read-only path"),
+    ("surface_bug", 1, "outside the memory model"),
+];
+
+#[test]
+fn a_finding_says_which_rule_does_not_order_it() {
+    let reports = reports(&RunOptions { checks: Checks::ALL, ..RunOptions::default() });
+    for (name, count, why) in REASONS {
+        let report = reports.iter().find(|report| report.name == *name).unwrap();
+        assert_eq!(report.findings.len(), *count, "{name}");
+        assert!(report.findings.iter().all(|finding| finding.why.contains(why)), "{name}: {:?}", report.findings);
     }
 }
 

@@ -28,6 +28,8 @@ pub(super) struct Access {
     pub proxy: Proxy,
     /// Bytes a lane.
     pub bytes: u32,
+    /// Bytes of the scalar that it accesses, or of each of those that a vector has.
+    pub element: u32,
     /// Which address is whose.
     pub lane_addresses: LaneAddresses,
     /// The copy, as the machine numbers it; 0 for none.
@@ -56,10 +58,21 @@ struct Cell {
 pub(super) enum AccessSet {
     /// All of them.
     Exact,
+    /// The same, but a later write that was no read-modify-write has replaced what the first of them wrote, and those after it.
+    Overwritten,
     /// There were more than are kept: the newest of all, and after it the newest of another block, if there was one.
-    Overflowed,
+    Overflowed(Overflow),
     /// Atomics by these warps of a block, of which only the newest is kept.
     AtomicsByWarps(u32),
+}
+
+/// What the accesses are of which there were too many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Overflow {
+    /// Read-modify-writes, each of which read what the one before it wrote.
+    Chain,
+    /// Any.
+    Mixed,
 }
 
 /// All accesses that the shadow of memory refers to.
@@ -135,7 +148,7 @@ impl Log {
 
     /// The accesses of a reference, newest first, and whether those are all that there were.
     pub fn members(&self, of: Ref) -> Members<'_> {
-        Members { log: self, rest: of }
+        Members { log: self, rest: of, are_overwritten: false }
     }
 
     /// What a reference names.
@@ -158,11 +171,29 @@ impl Log {
         if older.is_none() { access } else { self.cell(access, older, AccessSet::Exact) }
     }
 
+    /// The same reference, whose values a later write has replaced that is no read-modify-write.
+    pub fn overwritten(&mut self, of: Ref) -> Ref {
+        if of.is_none() || self.what(of) != AccessSet::Exact {
+            return of;
+        }
+        let rest = self.members(of).rest_after_first();
+        let newest = self.members(of).next().unwrap_or_default();
+        self.cell(newest, rest, AccessSet::Overwritten)
+    }
+
+    /// A reference to those of `members`, newest first, each with whether a later write has replaced what it wrote.
+    pub fn several(&mut self, members: &[(Ref, bool)]) -> Ref {
+        members.iter().rev().fold(Ref::default(), |older, (member, is_overwritten)| match is_overwritten {
+            true => self.cell(*member, older, AccessSet::Overwritten),
+            false => self.add(older, *member),
+        })
+    }
+
     /// A reference to `access` that remembers that there were too many to name, and the newest one of another block than its own.
-    pub fn too_many(&mut self, older: Ref, access: Ref) -> Ref {
+    pub fn too_many(&mut self, older: Ref, access: Ref, overflow: Overflow) -> Ref {
         let block = self.get(access).op.block;
         let other = self.members(older).find(|other| self.get(*other).op.block != block).unwrap_or_default();
-        self.cell(access, other, AccessSet::Overflowed)
+        self.cell(access, other, AccessSet::Overflowed(overflow))
     }
 
     /// A reference to the atomics of `older` and `access`, all of them of the same block.
@@ -211,6 +242,20 @@ impl Log {
 pub(super) struct Members<'a> {
     log: &'a Log,
     rest: Ref,
+    are_overwritten: bool,
+}
+
+impl Members<'_> {
+    /// Whether a later write has replaced what the accesses from the last one on wrote.
+    pub fn are_overwritten(&self) -> bool {
+        self.are_overwritten
+    }
+
+    /// Those after the first.
+    fn rest_after_first(mut self) -> Ref {
+        self.next();
+        self.rest
+    }
 }
 
 impl Iterator for Members<'_> {
@@ -227,6 +272,7 @@ impl Iterator for Members<'_> {
         }
         let cell = self.log.cells[(now.0 & !SEVERAL) as usize];
         self.rest = cell.rest;
+        self.are_overwritten |= cell.what == AccessSet::Overwritten;
         Some(Ref(cell.access))
     }
 }
@@ -330,6 +376,7 @@ mod tests {
             is_relaxed: false,
             proxy: Proxy::Generic,
             bytes: 1,
+            element: 1,
             lane_addresses,
             copy: 0,
         })

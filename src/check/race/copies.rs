@@ -61,6 +61,7 @@ impl Race {
             is_relaxed: false,
             proxy: Proxy::Generic,
             bytes: OBJECT_BYTES,
+            element: OBJECT_BYTES,
             lane_addresses: LaneAddresses::All,
             copy: 0,
         };
@@ -101,6 +102,7 @@ impl Race {
             is_relaxed: false,
             proxy: if matches!(copy.work, CopyKind::Bulk { .. } | CopyKind::Tensor(_)) { Proxy::Async } else { Proxy::Generic },
             bytes: 0,
+            element: 0,
             lane_addresses: LaneAddresses::All,
             copy: copy.id,
         };
@@ -124,8 +126,13 @@ impl Race {
             if lanes.is_empty() {
                 return false;
             }
-            let access =
-                Access { op: Operation { lanes, ..access.op }, bytes, lane_addresses: self.lane_addresses(lanes, &addresses), ..access };
+            let access = Access {
+                op: Operation { lanes, ..access.op },
+                bytes,
+                element: bytes,
+                lane_addresses: self.lane_addresses(lanes, &addresses),
+                ..access
+            };
             self.check(owner, block_slot, access, &addresses);
             return self.report(owner, block_slot, &access, to);
         }
@@ -141,7 +148,8 @@ impl Race {
             }
         }
         let Some(owner) = ranges.first().map(|(at, _)| owner_of(at.owner)) else { return false };
-        let access = Access { bytes: ranges.iter().map(|(_, bytes)| *bytes as u32).sum(), ..access };
+        let bytes = ranges.iter().map(|(_, bytes)| *bytes as u32).sum();
+        let access = Access { bytes, element: bytes, ..access };
         self.with_detector(owner, block_slot, access, |detector, shadow| {
             ranges.iter().for_each(|(at, bytes)| detector.range(shadow, at.address, *bytes));
         });

@@ -1,6 +1,6 @@
 //! Whether an access races with what was done to the same memory before, and what its shadow says afterwards.
 
-use super::access::{Access, AccessSet, Log, Ref};
+use super::access::{Access, AccessSet, Log, Overflow, Ref};
 use super::lane_addresses::LaneAddresses;
 use super::shadow::{Entry, Shadow};
 use crate::base::WarpId;
@@ -31,6 +31,8 @@ pub(super) struct Conflict {
     pub address: u64,
     /// How they conflict.
     pub kind: ConflictKind,
+    /// The later one reads what the earlier one wrote.
+    pub is_read: bool,
 }
 
 /// How two accesses conflict.
@@ -64,6 +66,10 @@ pub(super) struct Detector<'a> {
     pub access: Access,
     /// Where it is in the log.
     pub own: Ref,
+    /// The lanes that run in lockstep with it; none where threads are scheduled independently.
+    pub lockstep: LaneMask,
+    /// The entry with which the access is compared.
+    pub compared: Entry,
     /// The last transition of an entry, before and after, if it is valid at any address: a cache of one.
     pub cached_transition: Option<(Entry, Entry)>,
 }
@@ -162,6 +168,7 @@ impl Detector<'_> {
 
     /// What becomes of the entry of the unit at `address`, and whether that holds for every unit with the same entry.
     fn entry(&mut self, entry: Entry, address: u64) -> (Entry, bool) {
+        self.compared = entry;
         if self.access.action == SideAction::Read {
             let address_independent = self.compare(entry.writes, address).1;
             let reads = self.add_read(entry.reads);
@@ -173,6 +180,7 @@ impl Detector<'_> {
         }
         let (writes, writes_address_independent) = self.compare(entry.writes, address);
         let (reads, reads_address_independent) = self.compare(entry.reads, address);
+        let writes = if self.access.action == SideAction::Write { self.log.overwritten(writes) } else { writes };
         let writes = self.add(writes);
         debug_assert!(self.log.newest(writes).op.tick == self.access.op.tick, "the last write is the newest");
         (Entry { writes, reads }, writes_address_independent && reads_address_independent)
@@ -184,8 +192,8 @@ impl Detector<'_> {
             return (older, true);
         }
         match self.log.what(older) {
-            AccessSet::Exact => self.compare_all(older, address),
-            AccessSet::Overflowed => (self.compare_many(older, address), !self.is_same_store(self.log.newest(older))),
+            AccessSet::Exact | AccessSet::Overwritten => self.compare_all(older, address),
+            AccessSet::Overflowed(overflow) => self.compare_many(older, overflow, address),
             AccessSet::AtomicsByWarps(warps) => (self.compare_atomics(older, warps, address), false),
         }
     }
@@ -197,14 +205,13 @@ impl Detector<'_> {
         {
             return (Ref::default(), address_independent);
         }
-        let (mut left, mut all_left, mut address_independent) = (smallvec::SmallVec::<[Ref; KEPT_OF_MANY]>::new(), true, true);
-        let members: smallvec::SmallVec<[Ref; KEPT_OF_MANY]> = self.log.members(older).collect();
-        for member in members {
+        let (mut left, mut all_left, mut address_independent) = (smallvec::SmallVec::<[(Ref, bool); KEPT_OF_MANY]>::new(), true, true);
+        for (member, is_overwritten) in self.members(older) {
             let other = *self.log.get(member);
             if self.is_same_access(member) {
                 // The later access finds the earlier one here.
                 address_independent = false;
-                left.push(member);
+                left.push((member, is_overwritten));
                 self.compare_with_itself(&other, address);
                 continue;
             }
@@ -213,9 +220,12 @@ impl Detector<'_> {
             address_independent &= holds && !self.is_same_store(&other);
             match hb_relation {
                 HbRelation::Before => all_left = false,
+                HbRelation::Concurrent(..) if self.asks_for_observer(&other) && self.is_observed(member, address) => {
+                    (all_left, address_independent) = (false, false);
+                }
                 HbRelation::Concurrent(first, second) => {
                     self.conflict(&other, first, second, address, ConflictKind::Unordered);
-                    left.push(member);
+                    left.push((member, is_overwritten));
                 }
                 HbRelation::Unfenced(first, second) => {
                     self.conflict(&other, first, second, address, ConflictKind::Unfenced);
@@ -226,8 +236,17 @@ impl Detector<'_> {
         if all_left {
             return (older, address_independent);
         }
-        let kept = left.into_iter().rev().fold(Ref::default(), |older, member| self.log.add(older, member));
-        (kept, address_independent)
+        (self.log.several(&left), address_independent)
+    }
+
+    /// The accesses of a reference, each with whether a later write has replaced what it wrote.
+    fn members(&self, of: Ref) -> smallvec::SmallVec<[(Ref, bool); KEPT_OF_MANY]> {
+        let mut members = self.log.members(of);
+        let mut all = smallvec::SmallVec::new();
+        while let Some(member) = members.next() {
+            all.push((member, members.are_overwritten()));
+        }
+        all
     }
 
     /// Whether an access is the one that is checked, seen by another lane of it.
@@ -237,13 +256,17 @@ impl Detector<'_> {
     }
 
     /// The same where more accesses were made than are kept apart.
-    fn compare_many(&mut self, older: Ref, address: u64) -> Ref {
+    fn compare_many(&mut self, older: Ref, overflow: Overflow, address: u64) -> (Ref, bool) {
         let members: smallvec::SmallVec<[Access; 2]> = self.log.members(older).map(|member| *self.log.get(member)).collect();
         let (number, warp) = (self.block.number, self.access.op.warp);
         let is_same_block = |access: &&Access| access.op.block == number;
         let newest = members[0];
+        let is_independent = !self.is_same_store(&newest);
         if members.len() == 1 && newest.op.block == number && newest.op.tick < self.block.all_before {
-            return Ref::default();
+            return (Ref::default(), is_independent);
+        }
+        if overflow == Overflow::Chain && self.asks_for_observer(&newest) && self.is_newest_observed(older, address) {
+            return (Ref::default(), false);
         }
         match members.iter().find(|access| !is_same_block(access)) {
             Some(other) if !self.block.knows_others(warp) => {
@@ -257,7 +280,7 @@ impl Detector<'_> {
             }
             _ => *self.undecided += u64::from(self.may_conflict(&newest)),
         }
-        older
+        (older, is_independent)
     }
 
     /// The same of atomics by several warps of a block, of which only the newest is known.
@@ -273,6 +296,9 @@ impl Detector<'_> {
         if newest.op.block == self.block.number && newest.op.tick < self.block.all_before || by.all(known) {
             return Ref::default();
         }
+        if self.asks_for_observer(&newest) && self.is_newest_observed(older, address) {
+            return Ref::default();
+        }
         if self.may_conflict(&newest) {
             match self.hb_relation(&newest, address).0 {
                 HbRelation::Concurrent(first, second) => self.conflict(&newest, first, second, address, ConflictKind::Unordered),
@@ -285,7 +311,7 @@ impl Detector<'_> {
 
     /// Whether the access is an atomic that joins those of `older`, which need no order among themselves.
     fn joins_atomics(&self, older: Ref) -> bool {
-        if self.access.action != SideAction::Atomic || older.is_none() || matches!(self.log.what(older), AccessSet::Overflowed) {
+        if self.access.action != SideAction::Atomic || older.is_none() || matches!(self.log.what(older), AccessSet::Overflowed(_)) {
             return false;
         }
         let newest = self.log.newest(older);
@@ -303,8 +329,9 @@ impl Detector<'_> {
             return older;
         }
         let kept = if self.log.len() < MANY { KEPT } else { KEPT_OF_MANY };
-        if self.is_global && (self.log.what(older) == AccessSet::Overflowed || self.log.count(older) >= kept) {
-            return self.log.too_many(older, self.own);
+        if self.is_global && (matches!(self.log.what(older), AccessSet::Overflowed(_)) || self.log.count(older) >= kept) {
+            let overflow = if self.continues_chain(older) { Overflow::Chain } else { Overflow::Mixed };
+            return self.log.too_many(older, self.own, overflow);
         }
         self.log.add(older, self.own)
     }
@@ -314,14 +341,14 @@ impl Detector<'_> {
         if older.is_none() {
             return self.own;
         }
-        if self.log.what(older) == AccessSet::Overflowed {
-            return self.log.too_many(older, self.own);
+        if matches!(self.log.what(older), AccessSet::Overflowed(_)) {
+            return self.log.too_many(older, self.own, Overflow::Mixed);
         }
-        let mut of_warp = 1;
+        let (mut of_warp, mut has_observer) = (1, false);
         let mut left = smallvec::SmallVec::<[Ref; KEPT_OF_MANY]>::new();
         let mut all_left = true;
         for member in self.log.members(older) {
-            if self.must_keep_read(member, &mut of_warp) {
+            if self.must_keep_read(member, &mut of_warp) || self.must_keep_observer(member, &mut has_observer) {
                 left.push(member);
             } else {
                 all_left = false;
@@ -364,7 +391,9 @@ impl Detector<'_> {
         debug_assert!(other.op.tick <= access.op.tick, "the shadow holds what came before");
         let crosses = other.action != SideAction::Read && other.proxy != access.proxy && access.proxy != Proxy::Generic;
         let fenced = || self.is_fenced(other, |memory| self.block.all_fenced_before(memory, access.op.warp, &other.op));
-        if (self.block.happens_before_all(access.op.warp, &other.op) || self.is_same(other)) && (!crosses || fenced()) {
+        if (self.block.happens_before_all(access.op.warp, &other.op) || self.is_same(other) || self.is_in_lockstep(other, other.op.lanes))
+            && (!crosses || fenced())
+        {
             return (HbRelation::Before, true);
         }
         let lone = access.op.lanes.count() == 1;
@@ -377,7 +406,7 @@ impl Detector<'_> {
         }
         for lane in second.iter() {
             for by in first.iter() {
-                if !self.block.happens_before(access.op.warp, lane, &other.op, by) {
+                if !self.block.happens_before(access.op.warp, lane, &other.op, by) && !self.is_in_lockstep(other, LaneMask::of(by)) {
                     return (HbRelation::Concurrent(LaneMask::of(by), LaneMask::of(lane)), false);
                 }
                 if crosses && !self.happens_before(lane, other, by, true) {
@@ -386,6 +415,12 @@ impl Detector<'_> {
             }
         }
         (HbRelation::Before, false)
+    }
+
+    /// Whether lanes of an earlier access run in lockstep with those of this one, which orders them where warps have a stack.
+    fn is_in_lockstep(&self, other: &Access, lanes: LaneMask) -> bool {
+        let is_of_warp = other.op.warp == self.access.op.warp && other.op.block == self.block.number;
+        is_of_warp && other.op.agent == Agent::Threads && other.op.tick < self.access.op.tick && self.lockstep.contains_all(lanes)
     }
 
     /// Whether `lane` knows what lane `by` of `other` did and, if it `crosses` proxies, that a fence comes after it.
@@ -402,20 +437,21 @@ impl Detector<'_> {
             (Proxy::Generic, Proxy::Async) => known_fenced(if self.is_global { ProxyKind::AsyncGlobal } else { ProxyKind::AsyncShared }),
             (Proxy::Generic, Proxy::TensorMap) => known_fenced(ProxyKind::TensorMap),
             // Nothing in the same launch makes a write visible there.
-            (_, Proxy::ReadOnly) => false,
+            (_, Proxy::ReadOnly | Proxy::Surface) => self.access.action != SideAction::Read,
             _ => true,
         }
     }
 
-    fn may_conflict(&self, other: &Access) -> bool {
+    pub(super) fn may_conflict(&self, other: &Access) -> bool {
         let writes = |access: &Access| access.action != SideAction::Read;
-        (writes(other) || writes(&self.access)) && !self.is_morally_strong(other)
+        // Of two writes through surfaces the model says nothing.
+        let both_surfaces = other.proxy == Proxy::Surface && self.access.proxy == Proxy::Surface;
+        let conflicts = if both_surfaces { writes(other) != writes(&self.access) } else { writes(other) || writes(&self.access) };
+        conflicts && !self.is_morally_strong(other)
     }
 
-    /// PTX ISA, "Morally strong operations": such accesses do not race.
-    fn is_morally_strong(&self, other: &Access) -> bool {
-        let (Some(a), Some(b)) = (other.strong, self.access.strong) else { return false };
-        a.min(b) >= scope_of(other.op.block, self.access.op.block, self.cluster) && other.bytes == self.access.bytes
+    pub(super) fn is_morally_strong(&self, other: &Access) -> bool {
+        are_morally_strong(other, &self.access, self.cluster)
     }
 
     fn conflict(&mut self, other: &Access, first_lanes: LaneMask, second_lanes: LaneMask, address: u64, kind: ConflictKind) {
@@ -430,7 +466,9 @@ impl Detector<'_> {
             ConflictKind::Unordered | ConflictKind::Unfenced | ConflictKind::SameValue | ConflictKind::Strong => None,
         };
         if let Some(kind) = kind {
-            self.conflicts.push(Conflict { first: *other, first_lanes, second_lanes, address, kind });
+            let is_newest = self.log.members(self.compared.writes).next().is_some_and(|one| self.log.get(one).op.tick == other.op.tick);
+            let is_read = is_newest && other.action != SideAction::Read && self.access.action != SideAction::Write;
+            self.conflicts.push(Conflict { first: *other, first_lanes, second_lanes, address, kind, is_read });
         }
     }
 
@@ -444,6 +482,13 @@ impl Detector<'_> {
     }
 
     fn conflict_with_itself(&mut self, address: u64, first_lanes: LaneMask, second_lanes: LaneMask) {
-        self.conflicts.push(Conflict { first: self.access, first_lanes, second_lanes, address, kind: ConflictKind::Unordered });
+        let kind = ConflictKind::Unordered;
+        self.conflicts.push(Conflict { first: self.access, first_lanes, second_lanes, address, kind, is_read: false });
     }
+}
+
+/// PTX ISA, "Morally Strong Operations": such accesses do not race. Vectors are sets of accesses to their elements.
+pub(super) fn are_morally_strong(one: &Access, other: &Access, cluster: u32) -> bool {
+    let (Some(a), Some(b)) = (one.strong, other.strong) else { return false };
+    a.min(b) >= scope_of(one.op.block, other.op.block, cluster) && one.element == other.element
 }

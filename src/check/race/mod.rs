@@ -8,6 +8,9 @@
 //! [`detector`] compares an access with them. A write that is ordered after everything before it replaces it all (Flanagan and Freund,
 //! "FastTrack", 2009).
 //!
+//! A write that a strong read observed is ordered before what follows the read ([`observed`]). Where warps have a stack, as below sm_70,
+//! lanes that execute instructions together are ordered by that.
+//!
 //! Accesses that are morally strong to each other do not race. What does not depend on the interleaving is reported whichever
 //! interleaving ran; what the threads decide by what they read from each other, they decide as in this one.
 //!
@@ -16,7 +19,6 @@
 //! - Races on a path through the kernel that this input does not take, or that an atomic's outcome did not take this time.
 //! - Of more than 64 warps that touched the same bytes of global memory unordered, eight once thousands of accesses are remembered, only
 //!   the newest is reported. If the grid synchronizes by itself, a write after them is taken to be ordered.
-//! - Surfaces, of which the memory model says nothing.
 //! - The reserved part of shared memory, where the toolkit's libraries work: all lanes of a warp write the result of a cooperative
 //!   group's reduction to the same place. What strong accesses there order counts.
 //!
@@ -30,6 +32,7 @@ mod copies;
 mod detector;
 mod exits;
 mod lane_addresses;
+mod observed;
 mod report;
 mod result_use;
 mod shadow;
@@ -43,7 +46,7 @@ use access::{Access, Log, Sweep};
 use detector::{Conflict, ConflictKind, Detector};
 use lane_addresses::{LaneAddresses, Strided};
 use result_use::ResultUse;
-use shadow::Shadow;
+use shadow::{Entry, Shadow};
 use unordered::UnorderedFindings;
 
 use crate::base::WarpId;
@@ -56,10 +59,10 @@ use crate::check::reporter::Reporter;
 use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
     AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, Order, OrderEvent, PerLane,
-    Place, PreparedLaunch, Proxy,
+    Place, PreparedLaunch,
 };
 use crate::order::{Actor, Agent, AsyncKind, HappensBefore, Operation, Strong};
-use crate::program::{self, Program, map};
+use crate::program::{self, AtomicOp, MemoryOp, Op, Program, map};
 
 /// The race checker of a case.
 #[derive(Clone)]
@@ -76,6 +79,8 @@ struct Race {
     /// Accesses that could not be checked because too many had touched the same bytes.
     undecided: u64,
     conflicts: Vec<Conflict>,
+    /// The lanes that run in lockstep with those that access memory now, where warps have a stack.
+    lockstep: LaneMask,
     /// Accesses to the shared memory of blocks that may have exited by then.
     deferred: DeferredFindings,
     reachability: Reachability,
@@ -101,6 +106,7 @@ impl Race {
             log: Log::default(),
             undecided: 0,
             conflicts: Vec::new(),
+            lockstep: LaneMask::NONE,
             deferred: DeferredFindings::default(),
             reachability: Reachability::default(),
             result_use: ResultUse::default(),
@@ -166,12 +172,13 @@ impl Race {
             Space::Shared | Space::SharedCluster => ShadowMemory::Block(event.owner.0),
             Space::Local | Space::ParamFunc | Space::Param | Space::Const => return false,
         };
-        if event.proxy == Proxy::Surface {
-            return false;
-        }
         self.enter(event.by);
         if event.space == Space::SharedCluster {
             self.enter_peer(event.by, event.owner.0);
+        }
+        self.lockstep = event.lockstep;
+        if !event.lockstep.is_empty() {
+            self.order.run_in_lockstep(actor(event.by, &event.place, event.lanes), event.lockstep);
         }
         if event.how.ordering != Ordering::Weak {
             self.order_through(owner, event);
@@ -235,6 +242,7 @@ impl Race {
             is_relaxed: matches!(event.how.ordering, Ordering::Volatile | Ordering::Relaxed) && event.kind != AccessKind::Atomic,
             proxy: event.proxy,
             bytes: event.bytes,
+            element: element_bytes(&self.program.code[event.place.pc.index()].op, event.bytes),
             lane_addresses: self.lane_addresses(event.lanes, event.addresses),
             copy: 0,
         }
@@ -257,7 +265,7 @@ impl Race {
         access: Access,
         mut compare: impl FnMut(&mut Detector<'_>, &mut Shadow),
     ) {
-        let Self { order, global, shared, log, conflicts, undecided, .. } = self;
+        let Self { order, global, shared, log, conflicts, undecided, lockstep, .. } = self;
         let shadow = match owner {
             ShadowMemory::Global => global,
             ShadowMemory::Block(block_slot) => match shared.get_mut(block_slot as usize) {
@@ -269,7 +277,10 @@ impl Race {
         assert!(block.number == access.op.block || access.op.agent != Agent::Threads, "an access is checked for the block that does it");
         let own = log.push(access);
         let (is_global, cluster) = (owner == ShadowMemory::Global, order.cluster());
-        let mut detector = Detector { log, block, cluster, is_global, conflicts, undecided, access, own, cached_transition: None };
+        let lockstep = if access.op.agent == Agent::Threads { *lockstep } else { LaneMask::NONE };
+        let (compared, cached_transition) = (Entry::default(), None);
+        let mut detector =
+            Detector { log, block, cluster, is_global, conflicts, undecided, access, own, lockstep, compared, cached_transition };
         compare(&mut detector, shadow.get_or_insert_default());
         if self.log.is_full() && self.log.is_worth_a_sweep(self.shadows().map(Shadow::len).sum()) {
             self.sweep();
@@ -316,8 +327,22 @@ impl Race {
         let memory = if let ShadowMemory::Block(block_slot) = owner { block_slot + 1 } else { 0 };
         let (reads, writes) = (event.kind != AccessKind::Write, event.kind != AccessKind::Read);
         let scope = strength(&event.how).unwrap_or(Scope::Sys);
-        let how = Strong { reads, writes, ordering: event.how.ordering, scope };
-        self.order.release_acquire(actor(event.by, &event.place, event.lanes), memory, event.addresses, how);
+        let op = &self.program.code[event.place.pc.index()].op;
+        let element = element_bytes(op, event.bytes);
+        let how = Strong { reads, writes, is_reduction: op.is_reduction(), ordering: event.how.ordering, scope, bytes: element };
+        let actor = actor(event.by, &event.place, event.lanes);
+        for skip in (0..event.bytes).step_by(element as usize) {
+            self.order.release_acquire(actor, memory, &event.addresses.map(|address| address + u64::from(skip)), how);
+        }
+    }
+
+    /// What follows from a read of what a racing write wrote: a `fence.sc` before the write comes before one after the read.
+    fn order_racy_read(&mut self, block_slot: u32, access: &Access, conflict: &Conflict) {
+        let are_threads = access.op.agent == Agent::Threads && conflict.first.op.agent == Agent::Threads;
+        if conflict.is_read && are_threads {
+            let actor = Actor { block_slot, warp: access.op.warp, lanes: conflict.second_lanes, tick: access.op.tick };
+            self.order.read_after_fence(actor, &conflict.first.op, conflict.first_lanes.first());
+        }
     }
 
     /// Threads did something that orders them.
@@ -363,6 +388,19 @@ fn actor(by: BlockId, place: &Place, lanes: LaneMask) -> Actor {
 fn operation(by: BlockId, place: &Place, lanes: LaneMask, (agent, action): (Agent, SideAction)) -> Operation {
     let only_reads = action == SideAction::Read;
     Operation { tick: place.tick, block: by.number as u32, warp: WarpId::new(place.warp.number()), lanes, agent, only_reads }
+}
+
+/// Bytes of the scalars that an instruction accesses, which accesses `bytes` bytes a lane (PTX ISA, "Vector Data-types").
+fn element_bytes(op: &Op, bytes: u32) -> u32 {
+    let bits = if let Op::Memory(MemoryOp::LoadVector { bits, .. } | MemoryOp::StoreVector { bits, .. }) = op {
+        u32::from(*bits)
+    } else if let Op::Atomic(AtomicOp::Vector { ty, .. }) = op {
+        ty.bits()
+    } else {
+        return bytes;
+    };
+    assert!(bits >= 8 && bytes.is_multiple_of(bits / 8), "{bytes} bytes are elements of {bits} bits");
+    bits / 8
 }
 
 /// The scope of a strong access (PTX ISA, "Strong operations"); none for a weak one.

@@ -46,6 +46,7 @@ impl Race {
     pub(super) fn report(&mut self, owner: ShadowMemory, block_slot: u32, access: &Access, to: &mut Reporter<'_>) -> bool {
         let mut new = false;
         for conflict in std::mem::take(&mut self.conflicts) {
+            self.order_racy_read(block_slot, access, &conflict);
             if is_overlap(&conflict.first, access) || is_overlap(access, &conflict.first) {
                 // A plain access to the bytes of a barrier object in use is a mistake whatever orders it, and reported as such.
                 continue;
@@ -98,6 +99,8 @@ impl Race {
             ConflictKind::SameValue => return RACE_SAME_VALUE,
             ConflictKind::Strong => return RACE_UNORDERED,
             ConflictKind::Unfenced => return RACE_PROXY,
+            // The model has no word on these paths: nothing but the end of the launch orders them.
+            ConflictKind::Unordered if is(|access| matches!(access.proxy, Proxy::ReadOnly | Proxy::Surface)) => return RACE_PROXY,
             ConflictKind::Unordered => {}
         }
         if is(|access| access.op.agent == Agent::Async(AsyncKind::Wgmma)) {
@@ -276,7 +279,13 @@ fn action(side: &Side) -> &'static str {
 fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) -> String {
     let first = &conflict.first;
     if id == RACE_PROXY {
-        return match access.proxy {
+        let outside = [first, access].into_iter().find(|access| matches!(access.proxy, Proxy::ReadOnly | Proxy::Surface));
+        return match outside.unwrap_or(access).proxy {
+            Proxy::Surface => {
+                "accesses through a surface lie outside the memory model: what a launch writes need not be seen through one, nor what it \
+                 writes through one otherwise"
+                    .into()
+            }
             Proxy::ReadOnly => {
                 "it is read through the read-only path (ld.global.nc, or a texture), which need not see what the same launch writes".into()
             }
@@ -285,7 +294,7 @@ fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) 
                                  the tensor map proxy: no fence.proxy.tensormap::generic.acquire lies between"
                     .into()
             }
-            Proxy::Generic | Proxy::Async | Proxy::Surface => {
+            Proxy::Generic | Proxy::Async => {
                 "the two are ordered, but the write went through the generic proxy and the copy reads or writes through the async proxy: \
                   no fence.proxy.async for this memory lies between"
                     .into()
@@ -305,7 +314,8 @@ fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) 
         return "they are ordered only by operations whose scope does not hold both threads".into();
     }
     if relation.sizes {
-        return "operations that touch each other's bytes but have different sizes are not morally strong, whatever they say".into();
+        return "strong operations of different sizes that overlap are a mixed-size race: no axiom of the memory model holds for the program"
+            .into();
     }
     let turns =
         if relation.turns == LoopIteration::Next { "it is the read in one turn of the loop and the write in the next; " } else { "" };
@@ -345,14 +355,16 @@ fn why_async(first: &Access, second: &Access) -> Option<String> {
 fn fix(id: FindingId, relation: Relation, first: &Access, second: &Access) -> String {
     let copy = if first.op.agent == Agent::Threads { second } else { first };
     if id == RACE_PROXY {
-        return match second.proxy {
+        let outside = [first, second].into_iter().find(|access| matches!(access.proxy, Proxy::ReadOnly | Proxy::Surface));
+        return match outside.unwrap_or(second).proxy {
+            Proxy::Surface => "let an earlier launch write it".into(),
             Proxy::ReadOnly => "read it with a plain ld.global, or let an earlier launch write it".into(),
             Proxy::TensorMap => {
                 "release the change with fence.proxy.tensormap::generic.release (tensormap.cp_fenceproxy does), and let the \
                                  thread that issues the copy execute fence.proxy.tensormap::generic.acquire on the map before"
                     .into()
             }
-            Proxy::Generic | Proxy::Async | Proxy::Surface => {
+            Proxy::Generic | Proxy::Async => {
                 "have each writing thread execute fence.proxy.async after its writes, before the barrier that orders the copy".into()
             }
         };

@@ -40,6 +40,7 @@ impl Race {
             is_relaxed: false,
             proxy: Proxy::Async,
             bytes: wgmma.reads().map(|(start, end)| end - start).sum(),
+            element: 0,
             lane_addresses: LaneAddresses::All,
             copy: wgmma.id,
         };

@@ -397,7 +397,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
         let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
         let (place, by, owner) = (self.place, self.block_id(), (self.block_slot - self.rank + rank, rank));
-        AccessEvent { place, by, lanes, kind, how, proxy, space, owner, addresses, bytes, store: None }
+        let lockstep = self.warp.lockstep(lanes);
+        AccessEvent { place, by, lanes, lockstep, kind, how, proxy, space, owner, addresses, bytes, store: None }
     }
 
     /// How the running instruction accesses memory, and by which path.

@@ -214,6 +214,14 @@ pub struct Warp {
 }
 
 impl Warp {
+    /// The lanes that execute each instruction together with `lanes`, if the warp has a stack; otherwise none.
+    pub fn lockstep(&self, lanes: LaneMask) -> LaneMask {
+        match self.simt_stack {
+            Some(_) => self.groups.iter().map(|group| group.mask).find(|mask| mask.contains_all(lanes)).unwrap_or(lanes),
+            None => LaneMask::NONE,
+        }
+    }
+
     /// Whether any of its groups can run.
     pub fn can_run(&self) -> bool {
         self.groups.iter().any(|group| group.state == GroupState::Ready)

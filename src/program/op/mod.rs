@@ -30,7 +30,7 @@ mod warp;
 mod warpgroup;
 
 use super::operands::Walk;
-use super::{ImageId, MatrixId, Pc, Program, Slot};
+use super::{Dst, ImageId, MatrixId, Pc, Program, Slot};
 use crate::base::lanes::LaneMask;
 use nop::Nothing;
 
@@ -221,6 +221,15 @@ impl Op {
     /// they are all lanes.
     pub fn has_member_mask(&self) -> bool {
         self.family().has_member_mask()
+    }
+
+    /// Whether it changes memory by an atomic and returns nothing of it: `red`, or `atom` with a sink (PTX ISA, "red").
+    pub fn is_reduction(&self) -> bool {
+        let Op::Atomic(atomic) = self else { return false };
+        match atomic {
+            AtomicOp::Single { d, .. } => *d == Dst::SINK,
+            AtomicOp::Vector { d, .. } => d.is_none(),
+        }
     }
 
     /// How the operation accesses memory by itself, if it does: loads, stores, atomics, and what is done to barrier objects.

@@ -95,7 +95,22 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let (lanes, addresses) = (LaneMask::of(*lane), &[*address; 32]);
                 let (space, owner) = (Space::Global, (self.block_slot, self.rank));
                 let (place, by, bytes) = (self.place, self.block_id(), bytes as u32);
-                self.emit(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, owner, addresses, bytes, store: None }));
+                let lockstep = self.warp.lockstep(lanes);
+                let store = None;
+                self.emit(&Event::Access(AccessEvent {
+                    place,
+                    by,
+                    lanes,
+                    lockstep,
+                    kind,
+                    how,
+                    proxy,
+                    space,
+                    owner,
+                    addresses,
+                    bytes,
+                    store,
+                }));
             }
         }
     }

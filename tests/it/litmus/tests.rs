@@ -1,0 +1,101 @@
+//! The comparison.
+
+use std::collections::BTreeSet;
+
+use ptxdbg::debug::Schedule;
+
+use super::axioms::enumerate;
+use super::kernel::Kernel;
+use super::program::{At, Program};
+use super::random::Draw;
+use crate::common::random_numbers;
+
+/// Orders in which each program is run.
+const ORDERS: u64 = 20;
+
+/// How the checker judges a program, beside the axioms.
+#[derive(Default)]
+struct Verdict {
+    /// Pairs that race in a sequentially consistent execution.
+    consistent: BTreeSet<(At, At)>,
+    /// Pairs that race in any.
+    races: BTreeSet<(At, At)>,
+    /// Pairs that are found.
+    found: BTreeSet<(At, At)>,
+    /// Values that no execution has.
+    forbidden: Vec<Vec<Option<u32>>>,
+}
+
+fn judge(program: &Program) -> Verdict {
+    let allowed = enumerate(program);
+    let kernel = Kernel::new(program);
+    let mut found = BTreeSet::new();
+    let mut forbidden = Vec::new();
+    for seed in 0..ORDERS {
+        let schedule = if seed == 0 { Schedule::InOrder } else { Schedule::Random };
+        let shown = kernel.run(schedule, seed);
+        found.extend(shown.races);
+        if !allowed.outcomes.iter().any(|outcome| is_shown(program, outcome, &shown.outcome)) {
+            forbidden.push(shown.outcome);
+        }
+    }
+    Verdict { consistent: allowed.consistent_races, races: allowed.races, found, forbidden }
+}
+
+/// Whether a run shows an outcome: what reductions read is not shown.
+fn is_shown(program: &Program, outcome: &[Option<u32>], shown: &[Option<u32>]) -> bool {
+    let reads = program.all().filter(|at| program.op(*at).reads());
+    reads
+        .zip(outcome.iter().zip(shown))
+        .all(|(at, (outcome, shown))| matches!(program.op(at), super::program::Op::Reduce(..)) || outcome == shown)
+}
+
+/// Why the verdict on a program is wrong, if it is. What is found beside a true race needs no order of its own: of pairs that race in no
+/// execution, those of a program without a race are false alarms.
+fn problem(program: &Program, verdict: &Verdict) -> Option<String> {
+    let Verdict { consistent, races, found, forbidden } = verdict;
+    let is_missed = found.is_empty() && !consistent.is_empty();
+    let is_false = !found.is_empty() && found.is_disjoint(races);
+    let is_wrong = is_missed || is_false || !forbidden.is_empty();
+    is_wrong.then(|| {
+        let Program { name, threads } = program;
+        format!("{name}: found {found:?}, races {races:?}, consistent {consistent:?}, forbidden {forbidden:?}\n{threads:?}")
+    })
+}
+
+/// Programs that are tried; of more for a longer test.
+fn count() -> usize {
+    std::env::var("PTXDBG_LITMUS").ok().and_then(|count| count.parse().ok()).unwrap_or(160)
+}
+
+/// The programs whose races no sequentially consistent execution has.
+fn weak_only() -> Vec<String> {
+    let text = std::fs::read_to_string(crate::common::fixtures().join("litmus/weak.txt")).unwrap();
+    text.lines().filter(|line| !line.starts_with('#')).map(str::to_string).collect()
+}
+
+#[test]
+fn random_programs_are_judged_as_the_axioms_judge_them() {
+    let mut draw = Draw::new(random_numbers());
+    let programs: Vec<Program> = (0..count()).map(|number| draw.program(number)).collect();
+    let verdicts: Vec<Verdict> = programs.iter().map(judge).collect();
+    let pairs = || programs.iter().zip(&verdicts);
+    let problems: Vec<String> = pairs().filter_map(|(program, verdict)| problem(program, verdict)).collect();
+    let count_of = |test: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| test(verdict)).count();
+    let secondary = count_of(|verdict| !verdict.found.is_subset(&verdict.races));
+    let uncovered = count_of(|verdict| !verdict.consistent.is_subset(&verdict.found));
+    let summary = format!(
+        "{} programs, {} with a race, {} found, {} wrong; pairs beside a true race: {secondary} with one that does not race, {uncovered} with \
+         one not found",
+        verdicts.len(),
+        count_of(|verdict| !verdict.races.is_empty()),
+        count_of(|verdict| !verdict.found.is_empty()),
+        problems.len(),
+    );
+    assert!(problems.is_empty(), "{summary}\n{}", problems.join("\n"));
+    let weak = pairs().filter(|(_, verdict)| verdict.consistent.is_empty() && !verdict.races.is_empty() && verdict.found.is_empty());
+    let weak: Vec<String> = weak.map(|(program, _)| program.name.clone()).collect();
+    let mut known = weak_only();
+    known.retain(|name| programs.iter().any(|program| program.name == *name));
+    assert_eq!(weak, known, "the programs of fixtures/litmus/weak.txt; {summary}");
+}
