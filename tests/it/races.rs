@@ -47,7 +47,7 @@ fn lanes_are_ordered_by_lockstep_only_where_warps_have_a_stack() {
         let report = verify_case(&opened.program, &opened.plan.cases[0], &options, false).unwrap();
         report.findings.iter().map(|finding| finding.id.word()).collect::<Vec<_>>()
     };
-    assert_eq!((ids(None), ids(Some(DivergencePolicy::Stack))), (vec![], vec![]));
+    assert_eq!((ids(None), ids(Some(DivergencePolicy::Stack))), (vec!["race.lockstep"], vec!["race.lockstep"]));
     assert!(ids(Some(DivergencePolicy::Independent)).contains(&"race.shared.raw"));
 }
 

@@ -35,6 +35,8 @@ pub const RACE_UNORDERED: FindingId = FindingId::race_warning(
     "race.unordered",
     "a volatile or relaxed load and a store of another thread: nothing orders them, and the value that is read is kept",
 );
+/// Lanes of a warp that only running in lockstep orders.
+pub const RACE_LOCKSTEP: FindingId = FindingId::race_note("race.lockstep", "relies on lockstep: nothing else orders lanes of a warp");
 /// The shared memory of a block that has exited, or may have.
 pub const CLUSTER_EXITED: FindingId = FindingId::error("cluster.exited", "the shared memory of a block that has exited, or may have");
 
@@ -51,5 +53,6 @@ pub(super) const FINDINGS: &[FindingId] = &[
     RACE_WGMMA,
     RACE_SAME_VALUE,
     RACE_UNORDERED,
+    RACE_LOCKSTEP,
     CLUSTER_EXITED,
 ];

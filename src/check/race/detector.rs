@@ -46,6 +46,8 @@ pub(super) enum ConflictKind {
     SameValue,
     /// Nothing orders them; a load and a store that are morally strong to each other, neither of which synchronizes.
     Strong,
+    /// They are lanes of a warp, which only running in lockstep orders.
+    Lockstep,
 }
 
 /// Compares one access with those before it.
@@ -66,6 +68,8 @@ pub(super) struct Detector<'a> {
     pub access: Access,
     /// Where it is in the log.
     pub own: Ref,
+    /// Whether it is worth a note that lanes rely on lockstep.
+    pub notes_lockstep: bool,
     /// The lanes that run in lockstep with it; none where threads are scheduled independently.
     pub lockstep: LaneMask,
     /// The entry with which the access is compared.
@@ -82,6 +86,8 @@ enum HbRelation {
     Concurrent(LaneMask, LaneMask),
     /// Ordered, but not across the proxies; these lanes.
     Unfenced(LaneMask, LaneMask),
+    /// Ordered, but these lanes by lockstep only.
+    Lockstep(LaneMask, LaneMask),
 }
 
 impl Detector<'_> {
@@ -231,6 +237,10 @@ impl Detector<'_> {
                     self.conflict(&other, first, second, address, ConflictKind::Unfenced);
                     all_left = false;
                 }
+                HbRelation::Lockstep(first, second) => {
+                    self.conflict(&other, first, second, address, ConflictKind::Lockstep);
+                    all_left = false;
+                }
             }
         }
         if all_left {
@@ -303,7 +313,7 @@ impl Detector<'_> {
             match self.hb_relation(&newest, address).0 {
                 HbRelation::Concurrent(first, second) => self.conflict(&newest, first, second, address, ConflictKind::Unordered),
                 HbRelation::Unfenced(first, second) => self.conflict(&newest, first, second, address, ConflictKind::Unfenced),
-                HbRelation::Before => *self.undecided += 1,
+                HbRelation::Before | HbRelation::Lockstep(..) => *self.undecided += 1,
             }
         }
         older
@@ -391,9 +401,8 @@ impl Detector<'_> {
         debug_assert!(other.op.tick <= access.op.tick, "the shadow holds what came before");
         let crosses = other.action != SideAction::Read && other.proxy != access.proxy && access.proxy != Proxy::Generic;
         let fenced = || self.is_fenced(other, |memory| self.block.all_fenced_before(memory, access.op.warp, &other.op));
-        if (self.block.happens_before_all(access.op.warp, &other.op) || self.is_same(other) || self.is_in_lockstep(other, other.op.lanes))
-            && (!crosses || fenced())
-        {
+        let in_lockstep = || !self.notes_lockstep && self.is_in_lockstep(other, other.op.lanes);
+        if (self.block.happens_before_all(access.op.warp, &other.op) || self.is_same(other) || in_lockstep()) && (!crosses || fenced()) {
             return (HbRelation::Before, true);
         }
         let lone = access.op.lanes.count() == 1;
@@ -404,9 +413,14 @@ impl Detector<'_> {
         if !crosses && !self.block.has_lane_precision(access.op.warp, &other.op) {
             return (HbRelation::Concurrent(first, second), true);
         }
+        let mut by_lockstep = None;
         for lane in second.iter() {
             for by in first.iter() {
-                if !self.block.happens_before(access.op.warp, lane, &other.op, by) && !self.is_in_lockstep(other, LaneMask::of(by)) {
+                if !self.block.happens_before(access.op.warp, lane, &other.op, by) {
+                    if self.is_in_lockstep(other, LaneMask::of(by)) {
+                        by_lockstep = Some(HbRelation::Lockstep(LaneMask::of(by), LaneMask::of(lane)));
+                        continue;
+                    }
                     return (HbRelation::Concurrent(LaneMask::of(by), LaneMask::of(lane)), false);
                 }
                 if crosses && !self.happens_before(lane, other, by, true) {
@@ -414,13 +428,14 @@ impl Detector<'_> {
                 }
             }
         }
-        (HbRelation::Before, false)
+        (by_lockstep.unwrap_or(HbRelation::Before), false)
     }
 
     /// Whether lanes of an earlier access run in lockstep with those of this one, which orders them where warps have a stack.
     fn is_in_lockstep(&self, other: &Access, lanes: LaneMask) -> bool {
+        let is_earlier = other.op.tick < self.access.op.tick && other.op.agent == Agent::Threads;
         let is_of_warp = other.op.warp == self.access.op.warp && other.op.block == self.block.number;
-        is_of_warp && other.op.agent == Agent::Threads && other.op.tick < self.access.op.tick && self.lockstep.contains_all(lanes)
+        self.lockstep.contains_all(lanes) && is_of_warp && is_earlier
     }
 
     /// Whether `lane` knows what lane `by` of `other` did and, if it `crosses` proxies, that a fence comes after it.
@@ -463,7 +478,10 @@ impl Detector<'_> {
         let kind = match kind {
             _ if self.may_conflict(other) => Some(kind),
             ConflictKind::Unordered if is_relaxed_pair() => Some(ConflictKind::Strong),
-            ConflictKind::Unordered | ConflictKind::Unfenced | ConflictKind::SameValue | ConflictKind::Strong => None,
+            ConflictKind::Lockstep if is_relaxed_pair() => Some(kind),
+            ConflictKind::Unordered | ConflictKind::Unfenced | ConflictKind::SameValue | ConflictKind::Strong | ConflictKind::Lockstep => {
+                None
+            }
         };
         if let Some(kind) = kind {
             let is_newest = self.log.members(self.compared.writes).next().is_some_and(|one| self.log.get(one).op.tick == other.op.tick);

@@ -79,6 +79,8 @@ struct Race {
     /// Accesses that could not be checked because too many had touched the same bytes.
     undecided: u64,
     conflicts: Vec<Conflict>,
+    /// Whether it was said that lanes rely on lockstep.
+    is_lockstep_noted: bool,
     /// The lanes that run in lockstep with those that access memory now, where warps have a stack.
     lockstep: LaneMask,
     /// Accesses to the shared memory of blocks that may have exited by then.
@@ -106,6 +108,7 @@ impl Race {
             log: Log::default(),
             undecided: 0,
             conflicts: Vec::new(),
+            is_lockstep_noted: false,
             lockstep: LaneMask::NONE,
             deferred: DeferredFindings::default(),
             reachability: Reachability::default(),
@@ -233,6 +236,8 @@ impl Race {
             AccessKind::Write => SideAction::Write,
             AccessKind::Atomic => SideAction::Atomic,
         };
+        let is_weak = event.how.ordering == Ordering::Weak;
+        let element = if is_weak { event.bytes } else { element_bytes(&self.program.code[event.place.pc.index()].op, event.bytes) };
         Access {
             op: operation(event.by, &event.place, event.lanes, (Agent::Threads, action)),
             pc: event.place.pc,
@@ -242,7 +247,7 @@ impl Race {
             is_relaxed: matches!(event.how.ordering, Ordering::Volatile | Ordering::Relaxed) && event.kind != AccessKind::Atomic,
             proxy: event.proxy,
             bytes: event.bytes,
-            element: element_bytes(&self.program.code[event.place.pc.index()].op, event.bytes),
+            element,
             lane_addresses: self.lane_addresses(event.lanes, event.addresses),
             copy: 0,
         }
@@ -265,7 +270,7 @@ impl Race {
         access: Access,
         mut compare: impl FnMut(&mut Detector<'_>, &mut Shadow),
     ) {
-        let Self { order, global, shared, log, conflicts, undecided, lockstep, .. } = self;
+        let Self { order, global, shared, log, conflicts, undecided, lockstep, is_lockstep_noted, .. } = self;
         let shadow = match owner {
             ShadowMemory::Global => global,
             ShadowMemory::Block(block_slot) => match shared.get_mut(block_slot as usize) {
@@ -278,9 +283,22 @@ impl Race {
         let own = log.push(access);
         let (is_global, cluster) = (owner == ShadowMemory::Global, order.cluster());
         let lockstep = if access.op.agent == Agent::Threads { *lockstep } else { LaneMask::NONE };
+        let notes_lockstep = !*is_lockstep_noted;
         let (compared, cached_transition) = (Entry::default(), None);
-        let mut detector =
-            Detector { log, block, cluster, is_global, conflicts, undecided, access, own, lockstep, compared, cached_transition };
+        let mut detector = Detector {
+            log,
+            block,
+            cluster,
+            is_global,
+            conflicts,
+            undecided,
+            access,
+            own,
+            notes_lockstep,
+            lockstep,
+            compared,
+            cached_transition,
+        };
         compare(&mut detector, shadow.get_or_insert_default());
         if self.log.is_full() && self.log.is_worth_a_sweep(self.shadows().map(Shadow::len).sum()) {
             self.sweep();

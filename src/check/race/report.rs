@@ -8,8 +8,8 @@ use crate::base::Severity;
 use crate::check::catalogue::FindingId;
 use crate::check::finding::{Distance, Finding, Link, MemoryRange, Pair, Side, SideAction};
 use crate::check::race::catalogue::{
-    RACE_ASYNC_COPY, RACE_GLOBAL, RACE_MIXED_ATOMIC, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE, RACE_SHARED_RAW, RACE_SHARED_WAR,
-    RACE_SHARED_WAW, RACE_UNORDERED, RACE_WGMMA,
+    RACE_ASYNC_COPY, RACE_GLOBAL, RACE_LOCKSTEP, RACE_MIXED_ATOMIC, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE, RACE_SHARED_RAW,
+    RACE_SHARED_WAR, RACE_SHARED_WAW, RACE_UNORDERED, RACE_WGMMA,
 };
 use crate::check::reachability::Cut;
 use crate::check::reporter::Reporter;
@@ -47,6 +47,9 @@ impl Race {
         let mut new = false;
         for conflict in std::mem::take(&mut self.conflicts) {
             self.order_racy_read(block_slot, access, &conflict);
+            if conflict.kind == ConflictKind::Lockstep && std::mem::replace(&mut self.is_lockstep_noted, true) {
+                continue;
+            }
             if is_overlap(&conflict.first, access) || is_overlap(access, &conflict.first) {
                 // A plain access to the bytes of a barrier object in use is a mistake whatever orders it, and reported as such.
                 continue;
@@ -98,6 +101,7 @@ impl Race {
         match conflict.kind {
             ConflictKind::SameValue => return RACE_SAME_VALUE,
             ConflictKind::Strong => return RACE_UNORDERED,
+            ConflictKind::Lockstep => return RACE_LOCKSTEP,
             ConflictKind::Unfenced => return RACE_PROXY,
             // The model has no word on these paths: nothing but the end of the launch orders them.
             ConflictKind::Unordered if is(|access| matches!(access.proxy, Proxy::ReadOnly | Proxy::Surface)) => return RACE_PROXY,
@@ -304,6 +308,10 @@ fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) 
     if id == RACE_SAME_VALUE {
         return "no order is needed where all write the same: one of them wins, and the bytes are the same".into();
     }
+    if id == RACE_LOCKSTEP {
+        return "the lanes run these instructions together, as warps below sm_70 do; with independent scheduling nothing orders them"
+            .into();
+    }
     if id == RACE_UNORDERED {
         return "such accesses are no data race, but which value is read depends on the order in which the threads run".into();
     }
@@ -368,6 +376,9 @@ fn fix(id: FindingId, relation: Relation, first: &Access, second: &Access) -> St
                 "have each writing thread execute fence.proxy.async after its writes, before the barrier that orders the copy".into()
             }
         };
+    }
+    if id == RACE_LOCKSTEP {
+        return "none is needed below sm_70; for later ones insert __syncwarp() (bar.warp.sync) between the two".into();
     }
     if id == RACE_SAME_VALUE {
         return "none is needed; to say in the code that it is meant, let one thread write".into();

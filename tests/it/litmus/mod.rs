@@ -9,6 +9,7 @@
 
 mod axioms;
 mod kernel;
+mod known;
 mod program;
 mod random;
 mod tests;
