@@ -14,6 +14,7 @@ use ptxdbg::base::Diagnostic;
 use ptxdbg::base::Sources;
 use ptxdbg::base::save::cause;
 use ptxdbg::debug::asm::{OpenedAsm, check_asm, open_asm};
+use ptxdbg::debug::certificate::Certificate;
 use ptxdbg::debug::fidelity::{Fidelity, fidelity};
 use ptxdbg::debug::findings::Severity;
 use ptxdbg::debug::open::{Module, open, read_module_with};
@@ -192,7 +193,7 @@ fn verify(args: &Args) -> Result<Status, Failure> {
         }
     }
     let (mut trusted, mut budget) = (Fidelity::default(), FindingBudget::new(args.max_findings));
-    let mut interrupted = None;
+    let (mut interrupted, mut certified) = (None, 0);
     let criteria = Criteria { exact: args.exact, failing: failing(args) };
     for (program, case) in opened.iter().flat_map(|one| one.plan.cases.iter().map(|case| (&one.program, case))) {
         let mut report = verify_case_until(program, case, &run_options(args), criteria, interrupt::pressed)?;
@@ -209,10 +210,15 @@ fn verify(args: &Args) -> Result<Status, Failure> {
             out.write_all(text::case_report(&report, style).as_bytes())?;
         }
         trusted.add(fidelity(program, &report.executed));
+        certified += usize::from(matches!(report.certificate, Some(Certificate::EveryOrder { .. })));
+        if let (Some(certificate), Style::Json) = (&report.certificate, style) {
+            out.write_all(text::certificate(&report.name, certificate, style).as_bytes())?;
+        }
     }
     out.write_all(text::omitted(budget.omitted(), style).as_bytes())?;
     log.omitted(budget.omitted());
     out.write_all(text::fidelity(&trusted, style).as_bytes())?;
+    out.write_all(text::certified(certified, passed + failed, style).as_bytes())?;
     out.write_all(text::verdict(passed, failed, style).as_bytes())?;
     write_log(&log, style, &mut out)?;
     out.flush()?;
@@ -310,6 +316,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         }
     }
     let (mut trusted, mut log, mut budget) = (Fidelity::default(), Log::default(), FindingBudget::new(args.max_findings));
+    let mut certificates = Vec::new();
     for case in &opened.plan.cases {
         let reasons = case.launches.first().map_or(&[][..], |launch| &launch.reasons);
         let run = Run::of_case(&opened.program, case, &run_options(args), interrupt::pressed)?;
@@ -324,6 +331,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         out.write_all(text::summary(&summary, style).as_bytes())?;
         out.write_all(text::comparison(&case.name, &comparison, reasons, style).as_bytes())?;
         trusted.add(run.fidelity);
+        certificates.extend(run.certificate.map(|certificate| (case.name.clone(), certificate)));
         if summary.interrupted {
             status = Status::Interrupted;
             break;
@@ -332,6 +340,9 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     out.write_all(text::omitted(budget.omitted(), style).as_bytes())?;
     log.omitted(budget.omitted());
     out.write_all(text::fidelity(&trusted, style).as_bytes())?;
+    for (name, certificate) in &certificates {
+        out.write_all(text::certificate(name, certificate, style).as_bytes())?;
+    }
     write_log(&log, style, &mut out)?;
     out.flush()?;
     Ok(status)

@@ -38,7 +38,7 @@ const LAYERS: &[Layer] = &[
     Layer { name: "program", what: "the executable form, which nothing changes once it is made", uses: &["base", "isa"] },
     Layer {
         name: "flow",
-        what: "dataflow: one solver, and reachability, definite assignment, def-use, liveness and taint",
+        what: "dataflow: one solver, and reachability, definite assignment, def-use, uses of results, liveness and taint",
         uses: &["base", "isa", "program"],
     },
     Layer { name: "sema", what: "from tree to program: names, types, forms, layout", uses: &["base", "syntax", "isa", "program", "flow"] },

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::debug::certificate::{Certificate, certificate};
 use crate::debug::fidelity::{Fidelity, fidelity};
 use crate::debug::findings::FindingText;
 use crate::debug::value::element_text;
@@ -18,6 +19,8 @@ pub struct Run {
     pub comparison: Comparison,
     /// How far it can be trusted.
     pub fidelity: Fidelity,
+    /// Whether what was found holds for every order; none if something is wrong, or a checker did not watch.
+    pub certificate: Option<Certificate>,
     places: Vec<BufferPlace>,
     /// The memory at the end; none if the device refused a launch.
     device: Option<Device>,
@@ -78,7 +81,9 @@ impl Run {
         let places = case.buffers.iter().zip(&run.addresses).map(place).collect();
         let summary = summarize(case, run)?;
         let fidelity = fidelity(program, &summary.executed);
-        Ok(Self { summary, comparison, fidelity, places, device })
+        let found = (summary.findings.as_slice(), &summary.contention);
+        let certificate = certificate(program, &summary.executed, found, options.checks).filter(|_| !summary.interrupted);
+        Ok(Self { summary, comparison, fidelity, certificate, places, device })
     }
 
     /// What was found wrong, in the order in which it was noticed; what stopped the run is the last.

@@ -13,6 +13,7 @@ mod dominance;
 mod loops;
 mod order;
 mod ssy;
+mod wait_loop;
 
 use crate::flow::graph::{self as flow_graph, Blocks};
 use crate::program::{FuncId, Pc, Program};
@@ -21,6 +22,7 @@ pub use blocks::BlockId;
 use blocks::Graph;
 pub use loops::Loop;
 pub use order::{frontier_order, frontier_order_of};
+pub use wait_loop::is_wait_loop;
 
 /// The control flow of one function.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::catalogue::FindingId;
+use super::contention::Contention;
 use crate::base::Severity;
 use crate::isa::Space;
 use crate::machine::{LaneMask, Place};
@@ -131,6 +132,8 @@ pub struct Findings {
     counted_in: BTreeMap<Pair, usize>,
     /// Findings and repetitions so far.
     pub reported: u64,
+    /// What was left to chance.
+    pub contention: Contention,
 }
 
 impl Findings {

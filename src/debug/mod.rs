@@ -13,6 +13,7 @@
 pub mod argument;
 pub mod arrays;
 pub mod breakpoints;
+pub mod certificate;
 pub mod display;
 pub mod edit;
 pub mod explain;
@@ -45,6 +46,7 @@ mod fault;
 mod relaunch;
 mod site;
 mod units;
+mod value_flow;
 mod waits;
 mod watched_access;
 

@@ -4,6 +4,7 @@ mod api;
 mod asynchronous;
 mod breakpoints;
 mod cases;
+mod certificates;
 mod cfg;
 mod checkers;
 mod command;

@@ -8,7 +8,7 @@ use crate::program::{Pc, Program};
 
 /// Whether the fix of `known` is that of `new` as well.
 pub(super) fn is_same(program: &Program, reachability: &mut Reachability, known: &Finding, new: &Finding) -> bool {
-    if (known.id, known.launch, known.severity, &known.fix) != (new.id, new.launch, new.severity, &new.fix) {
+    if (known.id, known.launch, known.severity) != (new.id, new.launch, new.severity) {
         return false;
     }
     if new.severity < new.id.severity() {
@@ -19,10 +19,14 @@ pub(super) fn is_same(program: &Program, reachability: &mut Reachability, known:
     if variable(program, known) != variable(program, new) {
         return false;
     }
+    // What orders sides that are far apart orders nearer ones.
+    let is_same_fix = known.fix == new.fix || known.distance != new.distance;
     let mut is_same = |one: &Side, other: &Side| {
         let straight = [(one, new_first), (other, &new.second)];
         straight.iter().all(|(known, new)| is_same_statement(program, known, new))
-            || straight.iter().all(|(known, new)| is_same_block(program, reachability, known, new)) && is_one_cut(known, straight)
+            || is_same_fix
+                && straight.iter().all(|(known, new)| is_same_block(program, reachability, known, new))
+                && is_one_cut(known, straight)
     };
     is_same(known_first, &known.second) || is_same(&known.second, known_first)
 }

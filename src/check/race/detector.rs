@@ -4,6 +4,7 @@ use super::access::{Access, AccessSet, Log, Overflow, Ref};
 use super::lane_addresses::LaneAddresses;
 use super::shadow::{Entry, Shadow};
 use crate::base::WarpId;
+use crate::check::contention::Contention;
 use crate::check::finding::SideAction;
 use crate::machine::{LaneMask, PerLane, Proxy};
 use crate::order::{Agent, Block, Operation, ProxyKind, scope_of};
@@ -62,8 +63,8 @@ pub(super) struct Detector<'a> {
     pub is_global: bool,
     /// What was found.
     pub conflicts: &'a mut Vec<Conflict>,
-    /// Accesses of which too many were made to the same place to decide.
-    pub undecided: &'a mut u64,
+    /// What was left to chance.
+    pub contention: &'a mut Contention,
     /// The access.
     pub access: Access,
     /// Where it is in the log.
@@ -95,6 +96,9 @@ impl Detector<'_> {
     pub fn lanes(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
         let Access { op: Operation { lanes, .. }, bytes, lane_addresses, .. } = self.access;
         let LaneAddresses::Tile(tile) = lane_addresses else { return self.scattered(shadow, addresses) };
+        if self.is_strong_write() && tile.coincides(lanes) {
+            self.contention.add(self.access.pc, self.access.pc);
+        }
         let clashes = self.is_weak_write() && tile.coincides(lanes);
         if let Some(place) = tile.place().filter(|_| clashes) {
             let first = LaneMask::of(lanes.first());
@@ -119,6 +123,9 @@ impl Detector<'_> {
             let shared = runs.last().filter(inside).or_else(|| runs.first().filter(inside)).copied();
             match (shared, runs.last_mut()) {
                 (Some((.., first)), _) => {
+                    if self.is_strong_write() {
+                        self.contention.add(self.access.pc, self.access.pc);
+                    }
                     if self.is_weak_write() {
                         let others = lanes.iter().skip_while(|other| *other < first).find(|other| addresses[*other] == address);
                         self.conflict_with_itself(address, LaneMask::of(others.unwrap_or(first)), LaneMask::of(lane));
@@ -134,6 +141,10 @@ impl Detector<'_> {
     /// Whether the access and `other` are plain stores of one instruction.
     fn is_same_store(&self, other: &Access) -> bool {
         self.is_weak_write() && other.pc == self.access.pc
+    }
+
+    fn is_strong_write(&self) -> bool {
+        self.access.action != SideAction::Read && self.access.strong.is_some()
     }
 
     /// Whether lanes clash if they write to the same place.
@@ -182,6 +193,7 @@ impl Detector<'_> {
             return (Entry { reads, ..entry }, address_independent);
         }
         if self.joins_atomics(entry.writes) && entry.reads.is_none() {
+            self.contention.add(self.log.newest(entry.writes).pc, self.access.pc);
             return (Entry { writes: self.log.atomics(entry.writes, self.own), ..entry }, true);
         }
         let (writes, writes_address_independent) = self.compare(entry.writes, address);
@@ -288,7 +300,8 @@ impl Detector<'_> {
                     ConflictKind::Unordered,
                 );
             }
-            _ => *self.undecided += u64::from(self.may_conflict(&newest)),
+            _ if self.may_conflict(&newest) => self.contention.undecided += 1,
+            _ => self.contention.add(newest.pc, self.access.pc),
         }
         (older, is_independent)
     }
@@ -313,8 +326,10 @@ impl Detector<'_> {
             match self.hb_relation(&newest, address).0 {
                 HbRelation::Concurrent(first, second) => self.conflict(&newest, first, second, address, ConflictKind::Unordered),
                 HbRelation::Unfenced(first, second) => self.conflict(&newest, first, second, address, ConflictKind::Unfenced),
-                HbRelation::Before | HbRelation::Lockstep(..) => *self.undecided += 1,
+                HbRelation::Before | HbRelation::Lockstep(..) => self.contention.undecided += 1,
             }
+        } else {
+            self.contention.add(newest.pc, self.access.pc);
         }
         older
     }
@@ -475,6 +490,9 @@ impl Detector<'_> {
             "lanes of the two accesses race"
         );
         let is_relaxed_pair = || !self.is_global && self.access.is_relaxed && other.is_relaxed && self.access.action != other.action;
+        if kind == ConflictKind::Unordered && !self.may_conflict(other) {
+            self.contention.add(other.pc, self.access.pc);
+        }
         let kind = match kind {
             _ if self.may_conflict(other) => Some(kind),
             ConflictKind::Unordered if is_relaxed_pair() => Some(ConflictKind::Strong),

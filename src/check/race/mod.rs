@@ -34,7 +34,6 @@ mod exits;
 mod lane_addresses;
 mod observed;
 mod report;
-mod result_use;
 mod shadow;
 mod tolerated;
 mod unordered;
@@ -45,17 +44,18 @@ use std::sync::Arc;
 use access::{Access, Log, Sweep};
 use detector::{Conflict, ConflictKind, Detector};
 use lane_addresses::{LaneAddresses, Strided};
-use result_use::ResultUse;
 use shadow::{Entry, Shadow};
 use unordered::UnorderedFindings;
 
 use crate::base::WarpId;
 use crate::check::catalogue::FindingId;
 use crate::check::checker::{Checker, CheckerRow};
+use crate::check::contention::Contention;
 use crate::check::deferred::DeferredFindings;
 use crate::check::finding::SideAction;
 use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
+use crate::flow::result_use::ResultUse;
 use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
     AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, Order, OrderEvent, PerLane,
@@ -76,8 +76,7 @@ struct Race {
     /// That of the shared memory of the block in a block slot.
     shared: Vec<Option<Box<Shadow>>>,
     log: Log,
-    /// Accesses that could not be checked because too many had touched the same bytes.
-    undecided: u64,
+    contention: Contention,
     conflicts: Vec<Conflict>,
     /// Whether it was said that lanes rely on lockstep.
     is_lockstep_noted: bool,
@@ -106,7 +105,7 @@ impl Race {
             global: None,
             shared: Vec::new(),
             log: Log::default(),
-            undecided: 0,
+            contention: Contention::default(),
             conflicts: Vec::new(),
             is_lockstep_noted: false,
             lockstep: LaneMask::NONE,
@@ -142,6 +141,7 @@ impl Checker for Race {
     fn end(&mut self, _end: &LaunchEnd, _fault: Option<FindingId>, to: &mut Reporter<'_>) {
         self.deferred.release(to);
         self.release_unordered(to);
+        to.findings.contention.join(&self.contention);
     }
 
     fn size(&self) -> (usize, usize) {
@@ -270,7 +270,7 @@ impl Race {
         access: Access,
         mut compare: impl FnMut(&mut Detector<'_>, &mut Shadow),
     ) {
-        let Self { order, global, shared, log, conflicts, undecided, lockstep, is_lockstep_noted, .. } = self;
+        let Self { order, global, shared, log, conflicts, contention, lockstep, is_lockstep_noted, .. } = self;
         let shadow = match owner {
             ShadowMemory::Global => global,
             ShadowMemory::Block(block_slot) => match shared.get_mut(block_slot as usize) {
@@ -291,7 +291,7 @@ impl Race {
             cluster,
             is_global,
             conflicts,
-            undecided,
+            contention,
             access,
             own,
             notes_lockstep,

@@ -14,8 +14,10 @@ The race checker goes by the happens-before relation of the PTX memory model, ke
 threads that take part, releases and acquires with their scopes and fences, atomics that are strong to each other, mbarriers, the waits \
 for copies, cluster barriers, the proxies and their fences, the ends of launches. So it reports a race for this input whatever the \
 order was in which warps happened to run, and nothing that the model orders. It goes by the byte: neighbours do not clash.\n\n\
-What it cannot see is what did not happen: code that this input does not reach, and another order of events where the kernel decides by \
-one that it does not control, such as which thread comes first to a lock. Of more than 64 warps that touch the same bytes of global memory \
+What it cannot see is what did not happen: code that this input does not reach, and another order of events where the kernel \
+decides by one that it does not control, such as which thread comes first to a lock. A run that ends says so: 'every order' where \
+nothing that is left to chance decides a branch, an address, a synchronization or what is stored, so that the findings are those \
+of every order, and 'one order' with what depends on it. Of more than 64 warps that touch the same bytes of global memory \
 unordered, eight in large runs, it reports the newest, and surfaces are left out.\n\n\
 What is found is an error, a warning (the result may depend on the order, without a data race) or a note: plain stores of one \
 instruction that write the same bytes, and what the letter of PTX does not order but only NVIDIA's compiler or library can change. \

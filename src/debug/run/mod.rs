@@ -11,7 +11,7 @@ mod summary;
 
 use std::sync::Arc;
 
-use crate::check::{Checkers, Checks};
+use crate::check::{Checkers, Checks, Contention};
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::findings::{FindingText, describe_case};
 use crate::launch::Case;
@@ -41,15 +41,18 @@ pub fn run_case_until(program: &Arc<Program>, case: &Case, options: &RunOptions,
     let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Runs });
     runner.interrupt = interrupt;
     let mut found = Vec::new();
+    let mut contention = Contention::default();
     if options.checks == Checks::NONE {
         while runner.run_next(|machine, launch| launch.run(machine, &mut NullObserver))? {}
     } else {
         let mut checkers = Checkers::new(program, options.checks);
         while runner.run_next(|machine, launch| launch.run_checked(machine, &mut checkers))? {}
+        contention = checkers.findings().contention.clone();
         found = describe_case(program, case, options, checkers.findings().list())?;
     }
     let mut run = runner.run;
     let fault = run.fault.iter().map(|fault| FindingText::of_fault(found.len() + 1, fault));
+    run.contention = contention;
     run.findings = found.iter().cloned().chain(fault).collect();
     Ok(run)
 }

@@ -8,6 +8,7 @@ use super::error::RunError;
 use super::launcher::Job;
 use super::options::RunOptions;
 use crate::check::Checkers;
+use crate::check::Contention;
 use crate::check::faults::TRAP;
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::fidelity::executed;
@@ -31,6 +32,8 @@ pub struct CaseRun {
     pub fault: Option<Fault>,
     /// All that was found wrong: by the checkers, in the order in which they noticed it, and what stopped it.
     pub findings: Vec<FindingText>,
+    /// What was left to chance, as far as the race checker saw it.
+    pub contention: Contention,
     /// The instructions that were executed, if the run kept account of them.
     pub executed: BTreeSet<Pc>,
     /// Whether it was interrupted before its end.
@@ -72,6 +75,7 @@ impl<'a> Runner<'a> {
             launches: Vec::new(),
             fault: None,
             findings: Vec::new(),
+            contention: Contention::default(),
             executed: BTreeSet::new(),
             interrupted: false,
         };

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::base::Severity;
 use crate::check::faults::LIVELOCK;
+use crate::debug::certificate::{Certificate, certificate};
 use crate::debug::findings::FindingText;
 use crate::debug::names::place::subscript;
 use crate::debug::run::{CaseRun, Interrupt, RunError, RunOptions, run_case_until};
@@ -52,6 +53,8 @@ pub struct CaseReport {
     pub findings: Vec<FindingText>,
     /// The instructions that were executed.
     pub executed: BTreeSet<Pc>,
+    /// Whether what was found holds for every order; none if something is wrong, or a checker did not watch.
+    pub certificate: Option<Certificate>,
 }
 
 /// One thing that is not as the launch file says.
@@ -172,13 +175,20 @@ pub fn verify_case_until(
 ) -> Result<CaseReport, RunError> {
     let run = run_case_until(program, case, &with_limit(case, options), interrupt)?;
     if run.interrupted {
-        return Ok(CaseReport { name: case.name.clone(), failures: Vec::new(), findings: run.findings, executed: run.executed });
+        return Ok(CaseReport {
+            name: case.name.clone(),
+            failures: Vec::new(),
+            findings: run.findings,
+            executed: run.executed,
+            certificate: None,
+        });
     }
     let mut failures = compare_findings(program, case, &run, options.checks, criteria.failing);
     if run.fault.is_none() {
         failures.extend(compare(program, case, options, criteria.exact, &run)?);
     }
-    Ok(CaseReport { name: case.name.clone(), failures, findings: run.findings, executed: run.executed })
+    let certificate = certificate(program, &run.executed, (&run.findings, &run.contention), options.checks);
+    Ok(CaseReport { name: case.name.clone(), failures, findings: run.findings, executed: run.executed, certificate })
 }
 
 /// The options with a step limit if there is none and the launch file says that threads may spin for ever.

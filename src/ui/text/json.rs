@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::base::{Diagnostic, Sources, Span};
+use crate::debug::certificate::Certificate;
 use crate::debug::fidelity::Fidelity;
 use crate::debug::findings::FindingText;
 use crate::debug::{BufferHead, CaseReport, Comparison, Failure, LaunchRun, Omitted, Reason, Summary, Trust};
@@ -40,6 +41,11 @@ enum Record<'a> {
     Fidelity {
         opcodes: Vec<OpcodeRecord<'a>>,
         approximate_may_have_decided: Vec<DecidedRecord<'a>>,
+    },
+    Certificate {
+        name: &'a str,
+        #[serde(flatten)]
+        certificate: &'a Certificate,
     },
     Run {
         launches: &'a [LaunchRun],
@@ -169,6 +175,11 @@ pub fn fidelity(fidelity: &Fidelity) -> String {
     });
     let decided = fidelity.decided.iter().map(|(decides, place)| DecidedRecord { what: decides.words(), place });
     line(&Record::Fidelity { opcodes: opcodes.collect(), approximate_may_have_decided: decided.collect() })
+}
+
+/// What can be said of the other orders of a run.
+pub fn certificate(name: &str, certificate: &Certificate) -> String {
+    line(&Record::Certificate { name, certificate })
 }
 
 /// What a run came to.

@@ -1,6 +1,7 @@
 //! Plain text and JSON: every answer as lines, for people, for pipes and for tests.
 
 pub mod asynchronous;
+mod certificate;
 mod diagnostic;
 mod fidelity;
 mod finding;
@@ -25,6 +26,7 @@ use super::console::Failed;
 use crate::base::{Diagnostic, Sources};
 use std::path::Path;
 
+use crate::debug::certificate::Certificate;
 use crate::debug::fidelity::Fidelity;
 use crate::debug::view::printed as whole_lines;
 use crate::debug::{CaseReport, Comparison, Omitted, Reason, Summary};
@@ -95,6 +97,23 @@ pub fn fidelity(fidelity: &Fidelity, style: Style) -> String {
         Style::Human { .. } => fidelity::fidelity(fidelity),
         Style::Json => json::fidelity(fidelity),
         Style::Sarif => String::new(),
+    }
+}
+
+/// What can be said of the other orders of the run of the case called `name`.
+pub fn certificate(name: &str, certificate: &Certificate, style: Style) -> String {
+    match style {
+        Style::Human { .. } => certificate::certificate(certificate),
+        Style::Json => json::certificate(name, certificate),
+        Style::Sarif => String::new(),
+    }
+}
+
+/// The same of several cases, for people.
+pub fn certified(certified: usize, cases: usize, style: Style) -> String {
+    match style {
+        Style::Human { .. } => certificate::certified(certified, cases),
+        Style::Json | Style::Sarif => String::new(),
     }
 }
 

@@ -181,6 +181,7 @@ mod tests {
                 failures: vec![mismatch(writer)],
                 findings: Vec::new(),
                 executed: std::collections::BTreeSet::new(),
+                certificate: None,
             })
         };
         let described = "FAIL integer_add_u32: out0[17] = 0x00000003, expected 0x00000004; ";

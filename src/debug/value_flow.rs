@@ -1,7 +1,7 @@
 //! How far the results of some instructions spread, and what they decide there.
 //!
 //! Registers are followed by name and memory by space, without regard to order, over the instructions that were executed: whatever
-//! an inexact result did decide is found, and sometimes what it did not.
+//! a result did decide is found, and sometimes what it did not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +23,17 @@ pub enum Decides {
     Branch,
     /// A barrier, or an exchange between threads.
     Synchronization,
+    /// What is stored.
+    Stored,
+}
+
+/// What is followed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sources {
+    /// The registers that these instructions write.
+    pub results: BTreeSet<Pc>,
+    /// The memory that these instructions write to.
+    pub memories: BTreeSet<Pc>,
 }
 
 impl Decides {
@@ -32,13 +43,14 @@ impl Decides {
             Decides::Address => "an address",
             Decides::Branch => "a branch",
             Decides::Synchronization => "a synchronization",
+            Decides::Stored => "what is stored",
         }
     }
 }
 
-/// What the results of `sources` may have decided, with the first instruction for each.
-pub(super) fn decided(program: &Program, executed: &BTreeSet<Pc>, sources: &BTreeSet<Pc>) -> BTreeMap<Decides, Pc> {
-    if sources.is_empty() {
+/// What the values of `sources` may have decided, with the first instruction for each.
+pub(super) fn decided(program: &Program, executed: &BTreeSet<Pc>, sources: &Sources) -> BTreeMap<Decides, Pc> {
+    if sources.results.is_empty() && sources.memories.is_empty() {
         return BTreeMap::new();
     }
     let functions = || (0..program.functions.len()).map(FuncId::new);
@@ -47,13 +59,15 @@ pub(super) fn decided(program: &Program, executed: &BTreeSet<Pc>, sources: &BTre
         executed.range(Pc(code.start)..Pc(code.end)).copied()
     };
     let all = || functions().flat_map(|id| code(id).map(move |pc| (id, pc)));
-    let mut spread = InexactValues::new(program);
-    all().for_each(|(id, pc)| spread.execute(id, &program.code[pc.index()]));
-    let results = all().filter(|(_, pc)| sources.contains(pc)).flat_map(|(id, pc)| spread.result(id, &program.code[pc.index()]));
-    spread.inexact = spread.taint.spread(results.collect::<Vec<_>>());
+    let mut flow = ValueFlow::new(program);
+    all().for_each(|(id, pc)| flow.execute(id, &program.code[pc.index()]));
+    let results = all().filter(|(_, pc)| sources.results.contains(pc)).flat_map(|(id, pc)| flow.written(id, &program.code[pc.index()]));
+    let spaces = sources.memories.iter().filter_map(|pc| program.code[pc.index()].op.access());
+    let memories = spaces.map(|access| flow.stored_in(access.space));
+    flow.followed = flow.taint.spread(results.chain(memories).collect::<Vec<_>>());
     let mut decided = BTreeMap::new();
     for (id, pc) in all() {
-        spread.decisions(id, pc).for_each(|decides| {
+        flow.decisions(id, pc).for_each(|decides| {
             decided.entry(decides).or_insert(pc);
         });
     }
@@ -68,23 +82,23 @@ fn value_space(op: &Op) -> Option<Space> {
     op.access().filter(|_| op.purpose() != Purpose::Action).map(|access| access.space)
 }
 
-/// Where inexact values go.
-struct InexactValues<'a> {
+/// Where values go.
+struct ValueFlow<'a> {
     program: &'a Program,
     cells: Cells,
     /// What is made of what. Cells are the registers, then [`MEMORIES`], then all memory.
     taint: Taint,
-    /// The cells that are inexact.
-    inexact: FixedBitSet,
+    /// The cells that values of the sources have a part in.
+    followed: FixedBitSet,
 }
 
-impl<'a> InexactValues<'a> {
+impl<'a> ValueFlow<'a> {
     fn new(program: &'a Program) -> Self {
         let cells = Cells::of_program(program);
         let count = cells.count() + MEMORIES.len() + 1;
-        let mut spread = Self { program, cells, taint: Taint::new(count), inexact: FixedBitSet::with_capacity(count) };
-        MEMORIES.iter().for_each(|space| spread.taint.rule([spread.stored_in(*space)], [spread.all_memory()]));
-        spread
+        let mut flow = Self { program, cells, taint: Taint::new(count), followed: FixedBitSet::with_capacity(count) };
+        MEMORIES.iter().for_each(|space| flow.taint.rule([flow.stored_in(*space)], [flow.all_memory()]));
+        flow
     }
 
     /// The cell of what is stored through addresses of `space`: the shared memory of a block is that of its cluster, parameters of
@@ -131,12 +145,6 @@ impl<'a> InexactValues<'a> {
         }
     }
 
-    /// The cells of the registers that `inst` computes, if its own inexactness may come into them.
-    fn result(&self, function: FuncId, inst: &Inst) -> Vec<usize> {
-        let stores = value_space(&inst.op).is_some() && inst.op.effects(self.program).has(Effect::WritesMemory);
-        if stores { Vec::new() } else { self.written(function, inst) }
-    }
-
     fn written(&self, function: FuncId, inst: &Inst) -> Vec<usize> {
         let written = operands::writes(inst, self.program);
         written.into_iter().flat_map(|register| self.cells.frame(function).of(register)).collect()
@@ -179,7 +187,7 @@ impl<'a> InexactValues<'a> {
         }
     }
 
-    /// If any of one side is inexact, so may all of the other be.
+    /// If any of one side is made of a source, so may all of the other be.
     fn pass(&mut self, (from, given): (FuncId, RegisterOperands), (to, taken): (FuncId, RegisterOperands)) {
         let cells = |function: FuncId, registers: RegisterOperands| {
             let frame = *self.cells.frame(function);
@@ -195,12 +203,19 @@ impl<'a> InexactValues<'a> {
         let address = self.reads(function, inst, |used| used == Use::Address);
         let branch = self.reads(function, inst, |used| used == Use::Guard || index && used == Use::Read);
         let synchronization = inst.op.synchronizes() && self.reads(function, inst, |used| used != Use::Write);
-        let kinds = [(address, Decides::Address), (branch, Decides::Branch), (synchronization, Decides::Synchronization)];
+        let stores = value_space(&inst.op).is_some() && inst.op.effects(self.program).has(Effect::WritesMemory);
+        let stored = stores && self.reads(function, inst, |used| used == Use::Read);
+        let kinds = [
+            (address, Decides::Address),
+            (branch, Decides::Branch),
+            (synchronization, Decides::Synchronization),
+            (stored, Decides::Stored),
+        ];
         kinds.into_iter().filter(|(holds, _)| *holds).map(|(_, decides)| decides)
     }
 
-    /// Whether an inexact value is in a register that `inst` uses in one of these ways.
+    /// Whether a value of a source is in a register that `inst` uses in one of these ways.
     fn reads(&self, function: FuncId, inst: &Inst, wanted: impl Fn(Use) -> bool) -> bool {
-        self.used(function, inst, wanted).iter().any(|cell| self.inexact.contains(*cell))
+        self.used(function, inst, wanted).iter().any(|cell| self.followed.contains(*cell))
     }
 }

@@ -7,17 +7,17 @@ use crate::program::{Bank, ControlOp, Inst, Op, Pc, Program};
 
 /// What the results of instructions are used for, by instruction.
 #[derive(Clone, Default)]
-pub(super) struct ResultUse(BTreeMap<Pc, ResultUses>);
+pub struct ResultUse(BTreeMap<Pc, ResultUses>);
 
 /// What the result of an instruction is used for, beside the values of other registers.
 #[derive(Clone, Default)]
-pub(super) struct ResultUses {
+pub struct ResultUses {
     /// The branches that it decides, and the instructions whose guard it is.
     pub decides: Vec<Pc>,
     /// The instructions that store it, take it for an address, or do something else with it.
     pub kept_by: Vec<Pc>,
     /// Whether it cannot be followed, since the function of the instruction is not known.
-    is_unknown: bool,
+    pub is_unknown: bool,
 }
 
 impl ResultUse {

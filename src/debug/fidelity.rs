@@ -4,15 +4,13 @@
 //! The interpreter executes one warp-instruction after the other, so all threads agree on the order of all accesses: it is
 //! sequentially consistent, and never shows what the weaker memory model of PTX would allow besides.
 
-mod taint;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use super::value_flow::Decides;
+use super::value_flow::{Sources, decided};
 use crate::isa::{Trust, trust};
 use crate::machine::Machine;
-use crate::program::{Pc, Program};
-
-pub use taint::Decides;
+use crate::program::{Effect, Pc, Program};
 
 /// How far a run can be trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,8 +71,11 @@ pub fn fidelity(program: &Program, executed: &BTreeSet<Pc>) -> Fidelity {
     let row = |(opcode, pc): (String, Pc)| OpcodeFidelity { trust: trust(&opcode), place: program.place(pc), opcode };
     let mut opcodes: Vec<OpcodeFidelity> = first.into_iter().map(row).collect();
     opcodes.sort_by_key(|row| rank(row.trust));
-    let decided = taint::decided(program, executed, &approximate);
-    Fidelity { opcodes, decided: decided.into_iter().map(|(decides, pc)| (decides, program.place(pc))).collect() }
+    // What an approximate operation leaves in memory is a value; the old value that it returns is exact.
+    let computes = |pc: &Pc| !program.code[pc.index()].op.effects(program).has(Effect::WritesMemory);
+    let sources = Sources { results: approximate.into_iter().filter(computes).collect(), ..Sources::default() };
+    let decided = decided(program, executed, &sources).into_iter().filter(|(decides, _)| *decides != Decides::Stored);
+    Fidelity { opcodes, decided: decided.map(|(decides, pc)| (decides, program.place(pc))).collect() }
 }
 
 fn rank(trust: Trust) -> u32 {

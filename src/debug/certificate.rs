@@ -1,0 +1,207 @@
+//! Whether what was found in a run holds for every order of its launches: of warps, of blocks, and of copies that end.
+//!
+//! The happens-before relation of a run is that of every other run, if nothing that was left to chance decides which instructions are
+//! executed, which addresses they access, what they synchronize on, or what they store. Left to chance is what several threads access
+//! by strong operations that nothing orders (what an atomic returns; what an exchange, or a store, leaves; what a load reads), and what
+//! the instruction says of the machine: clocks, the multiprocessor, the lanes that execute together, whether a phase has ended yet.
+//! A loop that only waits until something changes decides nothing, if one thread changes it.
+//!
+//! Floats that several threads add to one location have the same sum but for its rounding.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::findings::{FindingText, Severity};
+use super::value_flow::{Decides, Sources, decided};
+use crate::cfg::{ControlFlow, is_wait_loop};
+use crate::check::{Checks, Contention};
+use crate::flow::result_use::ResultUse;
+use crate::isa::{AtomicFn, Ordering, SystemFn, TypeKind};
+use crate::program::{AtomicOp, ControlOp, MbarrierOp, MemoryOp, MoveOp, Named, Op, Pc, Program};
+
+/// Registers whose value is chance.
+const REGISTERS: [&str; 4] = ["%clock", "%globaltimer", "%smid", "%warpid"];
+
+/// What can be said of the other orders of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Certificate {
+    /// What was found holds for every order.
+    EveryOrder {
+        /// Whether results may differ in the rounding of sums.
+        may_round_differently: bool,
+    },
+    /// Something depends on the order.
+    Depends(Dependence),
+    /// Too much was accessed to compare all of it.
+    Undecided {
+        /// Accesses that were not compared.
+        accesses: u64,
+    },
+}
+
+/// The first thing that depends on the order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Dependence {
+    /// What is left to chance: `what atom.global.add.u32 returns`.
+    pub on: String,
+    /// Where: `file.ptx:12`.
+    pub place: String,
+    /// What it may decide, as one says it, and where; none if it is a value that stays in memory.
+    pub decides: Option<(&'static str, String)>,
+}
+
+/// The certificate of a run that executed these instructions; none if a finding is an error or a checker did not run.
+pub fn certificate(
+    program: &Program,
+    executed: &BTreeSet<Pc>,
+    (findings, contention): (&[FindingText], &Contention),
+    checks: Checks,
+) -> Option<Certificate> {
+    if checks != Checks::ALL || findings.iter().any(|finding| finding.severity == Severity::Error) {
+        return None;
+    }
+    if contention.undecided > 0 {
+        return Some(Certificate::Undecided { accesses: contention.undecided });
+    }
+    if let Some(warning) = findings.iter().find(|finding| finding.severity == Severity::Warning) {
+        let place = warning
+            .site()
+            .map_or_else(String::new, |site| site.lines.first().map_or_else(String::new, |line| format!("{}:{}", line.file, line.line)));
+        return Some(Certificate::Depends(Dependence { on: warning.id.word().to_string(), place, decides: None }));
+    }
+    let mut chances = Chances { program, contention, result_use: ResultUse::default() };
+    let found: Vec<(Pc, Chance)> = executed.iter().flat_map(|pc| chances.of(*pc).into_iter().map(|chance| (*pc, chance))).collect();
+    Some(judge(program, executed, &found))
+}
+
+fn judge(program: &Program, executed: &BTreeSet<Pc>, found: &[(Pc, Chance)]) -> Certificate {
+    let opcode = |pc: Pc| program.opcode(pc).map_or_else(String::new, |opcode| opcode.text.to_string());
+    if let Some((pc, _)) = found.iter().find(|(_, chance)| *chance == Chance::Memory) {
+        let on = format!("what {} leaves in memory", opcode(*pc));
+        return Certificate::Depends(Dependence { on, place: program.place(*pc), decides: None });
+    }
+    for (pc, chance) in found {
+        let one = BTreeSet::from([*pc]);
+        let sources = match chance {
+            Chance::Result | Chance::Memory => Sources { results: one, ..Sources::default() },
+            Chance::Rounding => Sources { memories: one, ..Sources::default() },
+        };
+        let mut decisions = decided(program, executed, &sources).into_iter();
+        if let Some((decides, at)) = decisions.find(|(decides, _)| *chance != Chance::Rounding || *decides != Decides::Stored) {
+            let on = match chance {
+                Chance::Result | Chance::Memory => format!("what {} returns", opcode(*pc)),
+                Chance::Rounding => format!("the rounding of what {} adds up", opcode(*pc)),
+            };
+            return Certificate::Depends(Dependence { on, place: program.place(*pc), decides: Some((decides.words(), program.place(at))) });
+        }
+    }
+    Certificate::EveryOrder { may_round_differently: found.iter().any(|(_, chance)| *chance == Chance::Rounding) }
+}
+
+/// What an instruction leaves to chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chance {
+    /// Its result.
+    Result,
+    /// What it leaves in memory.
+    Memory,
+    /// The rounding of what it leaves in memory.
+    Rounding,
+}
+
+struct Chances<'a> {
+    program: &'a Program,
+    contention: &'a Contention,
+    result_use: ResultUse,
+}
+
+impl Chances<'_> {
+    /// What the instruction at `pc` leaves to chance.
+    fn of(&mut self, pc: Pc) -> Vec<Chance> {
+        let inst = &self.program.code[pc.index()];
+        match &inst.op {
+            Op::Atomic(op) => self.of_atomic(pc, op),
+            Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) if access.ordering != Ordering::Weak => {
+                let is_chance = self.is_contended(pc) && !(self.waits(pc) && self.has_one_writer(pc));
+                if is_chance { vec![Chance::Result] } else { Vec::new() }
+            }
+            Op::Memory(MemoryOp::Store { .. } | MemoryOp::StoreVector { .. }) => {
+                let is_chance = self.contention.with(pc).any(|other| self.writes(other));
+                if is_chance { vec![Chance::Memory] } else { Vec::new() }
+            }
+            Op::Mbarrier(MbarrierOp::Wait { .. } | MbarrierOp::PendingCount { .. })
+            | Op::Move(MoveOp::ActiveMask { .. })
+            | Op::Control(ControlOp::SystemCall { f: SystemFn::Malloc, .. }) => self.unless_waiting(pc),
+            _ if self.reads_chance(pc) => self.unless_waiting(pc),
+            _ => Vec::new(),
+        }
+    }
+
+    fn unless_waiting(&mut self, pc: Pc) -> Vec<Chance> {
+        if self.waits(pc) { Vec::new() } else { vec![Chance::Result] }
+    }
+
+    fn of_atomic(&mut self, pc: Pc, op: &AtomicOp) -> Vec<Chance> {
+        if !self.is_contended(pc) {
+            return Vec::new();
+        }
+        let (AtomicOp::Single { f, ty, .. } | AtomicOp::Vector { f, ty, .. }) = op;
+        let left = match f {
+            AtomicFn::Cas | AtomicFn::Exch => Some(Chance::Memory),
+            AtomicFn::Add if ty.kind() == TypeKind::Float => Some(Chance::Rounding),
+            // Operations of one kind give the same in any order; of several kinds they do not.
+            AtomicFn::Add
+            | AtomicFn::And
+            | AtomicFn::Or
+            | AtomicFn::Xor
+            | AtomicFn::Inc
+            | AtomicFn::Dec
+            | AtomicFn::Min
+            | AtomicFn::Max => {
+                let is_other = |other: Pc| self.function(other).is_some_and(|of| of != *f) || self.stores(other);
+                self.contention.with(pc).any(is_other).then_some(Chance::Memory)
+            }
+        };
+        let is_used = self.result_use.is_result_used(self.program, pc);
+        left.into_iter().chain(is_used.then_some(Chance::Result)).collect()
+    }
+
+    fn is_contended(&self, pc: Pc) -> bool {
+        self.contention.with(pc).next().is_some()
+    }
+
+    /// The operation of the atomic at `pc`.
+    fn function(&self, pc: Pc) -> Option<AtomicFn> {
+        let Op::Atomic(AtomicOp::Single { f, .. } | AtomicOp::Vector { f, .. }) = self.program.code[pc.index()].op else { return None };
+        Some(f)
+    }
+
+    fn stores(&self, pc: Pc) -> bool {
+        matches!(self.program.code[pc.index()].op, Op::Memory(MemoryOp::Store { .. } | MemoryOp::StoreVector { .. }))
+    }
+
+    fn writes(&self, pc: Pc) -> bool {
+        self.stores(pc) || self.function(pc).is_some()
+    }
+
+    /// Whether the load at `pc` contends with stores alone, each of which contends with no other write.
+    fn has_one_writer(&self, pc: Pc) -> bool {
+        let mut writers = self.contention.with(pc).filter(|other| self.writes(*other));
+        writers.all(|writer| self.stores(writer) && !self.contention.with(writer).any(|other| self.writes(other)))
+    }
+
+    fn reads_chance(&self, pc: Pc) -> bool {
+        self.program.mentions(pc).iter().any(|mention| match mention.named {
+            Named::Special(register) => REGISTERS.iter().any(|name| register.name().starts_with(name)),
+            Named::Variable(_) => false,
+        })
+    }
+
+    /// Whether the result of the instruction at `pc` only decides whether a loop waits on.
+    fn waits(&mut self, pc: Pc) -> bool {
+        let Some(function) = self.program.function_at(pc) else { return false };
+        is_wait_loop(self.program, &ControlFlow::new(self.program, function), &mut self.result_use, pc)
+    }
+}

@@ -1,0 +1,29 @@
+//! What can be said of the other orders of a run, for people.
+
+use super::report::grouped;
+use crate::debug::certificate::{Certificate, Dependence};
+
+/// One line.
+pub fn certificate(certificate: &Certificate) -> String {
+    match certificate {
+        Certificate::EveryOrder { may_round_differently } => {
+            let rounding = if *may_round_differently { "; results may differ in rounding" } else { "" };
+            format!("every order  what was found holds for every order of this launch{rounding}\n")
+        }
+        Certificate::Depends(dependence) => format!("one order    {}\n", depends(dependence)),
+        Certificate::Undecided { accesses } => {
+            format!("one order    {} accesses were not compared: too many had touched the same bytes\n", grouped(*accesses))
+        }
+    }
+}
+
+fn depends(Dependence { on, place, decides }: &Dependence) -> String {
+    let at = if place.is_empty() { String::new() } else { format!(" ({place})") };
+    let decides = decides.as_ref().map_or_else(String::new, |(what, place)| format!(" may decide {what} ({place}), and"));
+    format!("{on}{at}{decides} depends on the order: other orders may show other findings")
+}
+
+/// One line on several cases: how many hold for every order.
+pub fn certified(certified: usize, cases: usize) -> String {
+    format!("every order  {certified} of {cases} hold for every order\n")
+}
