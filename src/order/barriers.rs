@@ -56,10 +56,10 @@ impl HappensBefore {
     pub fn arrive_at_cluster(&mut self, actor: Actor, relaxed: bool) {
         let Actor { block_slot, warp, lanes, tick } = actor;
         let block = self.acting(actor);
-        let over = Some(Arc::new(block.clock_at(warp, tick).released(lanes)));
-        let released = if relaxed { block.fenced(warp, lanes, Scope::Cluster).map(Arc::new) } else { over.clone() };
+        let completed = Some(Arc::new(block.clock_at(warp, tick).released(lanes)));
+        let released = if relaxed { block.fenced(warp, lanes, Scope::Cluster).map(Arc::new) } else { completed.clone() };
         let number = block.number;
-        self.cluster_of(block_slot, number).arrive(block_slot, warp, lanes, &Passed { released, over });
+        self.cluster_of(block_slot, number).arrive(block_slot, warp, lanes, &Passed { released, completed });
     }
 
     /// Lanes wait for the barrier of their cluster, or pass if it has ended.
@@ -185,7 +185,7 @@ impl Block {
     /// Lanes have waited for a phase of the barrier of the cluster.
     pub fn pass_cluster(&mut self, warp: WarpId, lanes: LaneMask, passed: &Passed) {
         passed.released.iter().for_each(|clock| self.acquire(warp, lanes, clock));
-        passed.over.iter().for_each(|clock| join_into(&mut self.left, clock));
+        passed.completed.iter().for_each(|clock| join_into(&mut self.exit_clock, clock));
     }
 
     /// Lanes exit: a `bar.warp.sync` no longer waits for them.

@@ -30,8 +30,8 @@ pub struct ClusterBarrier {
 pub struct Passed {
     /// The clocks of the threads that arrived and released it.
     pub released: Option<Arc<VectorClock>>,
-    /// The same whether they released it or not: that much is over when the phase ends.
-    pub over: Option<Arc<VectorClock>>,
+    /// Their clocks, released or not: what has happened when the phase completes.
+    pub completed: Option<Arc<VectorClock>>,
 }
 
 impl ClusterBarrier {
@@ -43,10 +43,10 @@ impl ClusterBarrier {
     }
 
     /// Lanes of the block in `block_slot` arrive.
-    pub fn arrive(&mut self, block_slot: u32, warp: WarpId, lanes: LaneMask, Passed { released, over }: &Passed) {
+    pub fn arrive(&mut self, block_slot: u32, warp: WarpId, lanes: LaneMask, Passed { released, completed }: &Passed) {
         *self.arrived.entry((block_slot, warp)).or_default() |= lanes;
         released.iter().for_each(|clock| join_into(&mut self.arriving.released, clock));
-        over.iter().for_each(|clock| join_into(&mut self.arriving.over, clock));
+        completed.iter().for_each(|clock| join_into(&mut self.arriving.completed, clock));
     }
 
     /// Lanes wait; what the phase that they saw end passes on, if it has ended.

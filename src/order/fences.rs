@@ -32,7 +32,7 @@ impl HappensBefore {
         let block = self.blocks.iter().flatten().find(|block| block.number == first.block);
         let fences = block.into_iter().flat_map(|block| &block.warps[first.warp].fences);
         let left =
-            self.fences_left.iter().filter(|(block, warp, _)| (*block, *warp) == (first.block, first.warp)).map(|(.., fenced)| fenced);
+            self.fences_of_exited.iter().filter(|(block, warp, _)| (*block, *warp) == (first.block, first.warp)).map(|(.., fenced)| fenced);
         let mut before = fences.chain(left).filter(|fenced| fenced.sc && fenced.lanes.contains(by) && fenced.clock.tick <= first.tick);
         let Some((of, clock)) = before.next().map(|fenced| (fenced.scope, Arc::new(fenced.clock.released(LaneMask::of(by))))) else {
             return;

@@ -28,7 +28,7 @@ pub struct HappensBefore {
     pub(super) blocks: Vec<Option<Box<Block>>>,
     pub(super) locations: Locations,
     /// The last fences of blocks that have left the machine, the latest last.
-    pub(super) fences_left: VecDeque<(u32, WarpId, Fenced)>,
+    pub(super) fences_of_exited: VecDeque<(u32, WarpId, Fenced)>,
     /// By the first block slot.
     pub(super) clusters: BTreeMap<u32, ClusterBarrier>,
     /// Barrier objects.
@@ -48,7 +48,7 @@ impl HappensBefore {
             now: Tick::START,
             blocks: Vec::new(),
             locations: Locations::default(),
-            fences_left: VecDeque::new(),
+            fences_of_exited: VecDeque::new(),
             clusters: BTreeMap::new(),
             objects: BTreeMap::new(),
             pending_copies: BTreeMap::new(),
@@ -91,10 +91,10 @@ impl HappensBefore {
     fn keep_fences(&mut self, block: Block) {
         for (warp, of) in block.warps.entries() {
             let fences = of.fences.iter().filter(|fenced| fenced.sc);
-            self.fences_left.extend(fences.map(|fenced| (block.number, warp, fenced.clone())));
+            self.fences_of_exited.extend(fences.map(|fenced| (block.number, warp, fenced.clone())));
         }
-        let too_many = self.fences_left.len().saturating_sub(FENCES_LEFT);
-        self.fences_left.drain(..too_many);
+        let too_many = self.fences_of_exited.len().saturating_sub(FENCES_LEFT);
+        self.fences_of_exited.drain(..too_many);
     }
 
     /// The block in `block_slot`, if one has entered it.
@@ -120,14 +120,14 @@ impl HappensBefore {
         block.exit(actor.warp, actor.lanes, actor.tick);
         if !is_alone {
             let known = block.clock_at(actor.warp, actor.tick).released(actor.lanes);
-            join_into(&mut block.left, &Arc::new(known));
+            join_into(&mut block.exit_clock, &Arc::new(known));
         }
         assert!(!block.warps[actor.warp].live.intersects(actor.lanes), "lanes that have exited are gone");
     }
 
-    /// Whether the threads of the block in `block_slot` that have exited knew of all that `operation` did, or that it was over.
+    /// Whether the threads of the block in `block_slot` that have exited knew of all that `operation` did, or that it had completed.
     pub fn left_after(&self, block_slot: u32, operation: &Operation) -> bool {
-        let left = self.block(block_slot).and_then(|block| block.left.as_ref());
-        left.is_some_and(|clock| operation.lanes.iter().all(|lane| is_in(clock, operation, LaneMask::of(lane))))
+        let exit_clock = self.block(block_slot).and_then(|block| block.exit_clock.as_ref());
+        exit_clock.is_some_and(|clock| operation.lanes.iter().all(|lane| is_in(clock, operation, LaneMask::of(lane))))
     }
 }

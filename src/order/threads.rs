@@ -39,8 +39,9 @@ pub struct Block {
     pub barriers: [Vec<Arrival>; BARRIERS],
     /// Copies that complete on barrier objects, issued so far.
     pub copies: u32,
-    /// In a cluster, the clocks of the threads that have exited, and what was over when one of its threads passed a barrier of the cluster.
-    pub left: Option<Arc<VectorClock>>,
+    /// In a cluster, the clocks of the threads that have exited, and what had completed when one of its threads passed a barrier of the
+    /// cluster.
+    pub exit_clock: Option<Arc<VectorClock>>,
 }
 
 /// A warp.

@@ -15,7 +15,7 @@ const CACHE: usize = 16;
 /// What is known of one unit of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Entry {
-    /// Writes that nothing orders after others.
+    /// The latest writes: those that nothing orders before a newer one.
     pub writes: Ref,
     /// Reads since.
     pub reads: Ref,

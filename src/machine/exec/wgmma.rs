@@ -1,5 +1,5 @@
 //! Asynchronous matrix multiplications (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"): from the instruction to what is in
-//! flight, and waiting for it. The model is that of `machine::wgmma`.
+//! flight, and waiting for it. The model is that of `machine::in_flight::wgmma`.
 
 use triomphe::Arc;
 

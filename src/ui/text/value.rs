@@ -7,8 +7,8 @@ use crate::debug::view::RegisterRow;
 
 /// Values of lanes that are listed before `…`.
 const LANES_SHOWN: usize = 8;
-/// Elements on a line.
-const ELEMENTS_SHOWN: usize = 16;
+/// Equal elements in a row of which more than this number are written once, with their number (gdb's `set print repeats`).
+const REPEAT_THRESHOLD: usize = 16;
 
 /// `NAME = VALUE`, or for lanes `NAME TYPE: …`; `name` is what was asked for.
 pub fn printed(name: &str, value: &ValueText) -> String {
@@ -94,7 +94,7 @@ fn run(text: &ArrayText) -> String {
     let mut parts = Vec::new();
     for group in &groups {
         match (group.len(), group.first()) {
-            (count, Some(value)) if count > ELEMENTS_SHOWN => parts.push(format!("{value} <repeats {count} times>")),
+            (count, Some(value)) if count > REPEAT_THRESHOLD => parts.push(format!("{value} <repeats {count} times>")),
             _ => parts.extend(group.iter().cloned()),
         }
     }

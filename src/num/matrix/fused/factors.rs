@@ -54,14 +54,14 @@ pub struct Unpack {
 }
 
 impl Factors {
-    /// The elements of A in these columns, for sums that keep `kept` bits below the greatest exponent.
+    /// The elements of A in these columns, for sums that keep `fraction_bits` bits below the greatest exponent.
     #[inline(always)]
-    pub fn new(product: &Product, operands: Operands<'_>, columns: Range<usize>, kept: i32) -> Factors {
+    pub fn new(product: &Product, operands: Operands<'_>, columns: Range<usize>, fraction_bits: i32) -> Factors {
         let [unpack, other] = [product.a, product.b].map(Unpack::new);
-        let shift = kept as u32 - unpack.format.fraction - other.format.fraction;
-        let (k, zeros) = (columns.len(), (operands.b.len() / product.n) as u16);
+        let shift = fraction_bits as u32 - unpack.format.fraction - other.format.fraction;
+        let (k, zero_row) = (columns.len(), (operands.b.len() / product.n) as u16);
         let size = product.m * k;
-        let (mut significands, mut exponents, mut rows) = (vec![0; size], vec![ZERO; size], vec![zeros; size]);
+        let (mut significands, mut exponents, mut rows) = (vec![0; size], vec![ZERO; size], vec![zero_row; size]);
         let mut lowest = 0;
         for row in 0..product.m {
             let (from, to) = (row * product.k + columns.start..row * product.k + columns.end, row * k..(row + 1) * k);
@@ -74,8 +74,8 @@ impl Factors {
             }
             let rows = rows[to].iter_mut();
             match operands.kept {
-                Some(kept) => rows.zip(&kept[from]).for_each(|(row, kept)| *row = zeros.min(*kept)),
-                None => rows.zip(columns.clone()).for_each(|(row, column)| *row = zeros.min(column as u16)),
+                Some(rows_of_b) => rows.zip(&rows_of_b[from]).for_each(|(row, row_of_b)| *row = zero_row.min(*row_of_b)),
+                None => rows.zip(columns.clone()).for_each(|(row, column)| *row = zero_row.min(column as u16)),
             }
         }
         Factors { significands, exponents, rows, is_special: lowest <= INFINITE, k }
