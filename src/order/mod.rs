@@ -36,4 +36,4 @@ pub use objects::ObjectUse;
 pub use operation::{Actor, Agent, AsyncKind, Operation};
 pub use patterns::Strong;
 pub use state::HappensBefore;
-pub use threads::{Block, Warp};
+pub use threads::{Block, Queue, Warp};

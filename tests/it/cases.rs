@@ -156,6 +156,23 @@ fn every_case_gets_its_verdict() {
 }
 
 #[test]
+fn the_fix_is_in_words_of_the_source_and_what_the_mistake_needs() {
+    let rows = rows("advice.txt");
+    assert!(rows.len() >= 15, "fixtures/cases/advice.txt is incomplete");
+    let mut problems = Vec::new();
+    for row in rows {
+        let [module, kernel, grid, block, arguments, wanted, unwanted] = &row[..] else { panic!("{row:?}") };
+        let opened = opened(&format!("{module}.ptx"), kernel, [grid, block], arguments);
+        let (findings, ..) = run(&opened, &RunOptions::default());
+        let fixes: Vec<&str> = findings.iter().map(|finding| &*finding.fix).collect();
+        if !fixes.iter().any(|fix| fix.contains(wanted.as_str())) || fixes.iter().any(|fix| fix.contains(unwanted.as_str())) {
+            problems.push(format!("{module} {kernel}: {fixes:?}"));
+        }
+    }
+    assert!(problems.is_empty(), "{} problem(s):\n{}", problems.len(), problems.join("\n"));
+}
+
+#[test]
 fn syntax_is_accepted_as_ptxas_does() {
     let rows = rows("documents.txt");
     assert_eq!(rows.len(), 39);

@@ -138,7 +138,7 @@ fn json_has_both_sides_of_a_finding() {
     }
     assert_eq!((&finding["memory"]["symbol"], &finding["memory"]["bytes"]), (&Value::from("s"), &Value::from(4)));
     assert_eq!((&finding["first"]["action"], &finding["second"]["action"]), (&Value::from("read"), &Value::from("write")));
-    assert!(finding["fix"].as_str().unwrap().starts_with("insert __syncthreads()"), "{finding}");
+    assert!(finding["fix"].as_str().unwrap().starts_with("consider __syncthreads()"), "{finding}");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn sarif_has_what_the_standard_requires() {
     for result in results {
         assert!(rules.contains(&result["ruleId"].as_str().unwrap()));
         assert!(matches!(result["level"].as_str(), Some("error" | "warning")));
-        assert!(result["message"]["text"].as_str().unwrap().contains("; fix: insert __syncthreads()"), "{result}");
+        assert!(result["message"]["text"].as_str().unwrap().contains("; fix: consider __syncthreads()"), "{result}");
         let places = result["locations"].as_array().unwrap().iter().chain(result["relatedLocations"].as_array().unwrap());
         for place in places {
             let physical = &place["physicalLocation"];

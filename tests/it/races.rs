@@ -121,12 +121,12 @@ fn the_pair_that_decides_the_remedy_is_shown_in_the_type_of_the_access() {
                 assert!(finding.why.contains("the read in one turn of the loop and the write in the next"), "{name}: {}", finding.why);
                 let (first, second) = (finding.first.as_ref().unwrap(), finding.second.as_ref().unwrap());
                 let own = if first.site.warp == second.site.warp { "__syncwarp()" } else { "__syncthreads()" };
-                assert!(finding.fix.starts_with(&format!("insert {own}")), "{name}: {}", finding.fix);
+                assert!(finding.fix.starts_with(&format!("consider {own}")), "{name}: {}", finding.fix);
                 // The matrices hold small numbers, whose bits are large ones.
                 let small = |value: &Option<String>| value.as_ref().unwrap().parse::<f32>().unwrap() < 2048.0;
                 assert!(small(&first.value) && small(&second.value), "{name}: {:?} {:?}", first.value, second.value);
             }
-            assert!(report.findings.iter().any(|finding| finding.fix.starts_with(&format!("insert {remedy}"))), "{name}");
+            assert!(report.findings.iter().any(|finding| finding.fix.starts_with(&format!("consider {remedy}"))), "{name}");
         }
     }
 }

@@ -3,8 +3,10 @@
 //! The reads and writes of a copy count from the moment it was issued, whenever the machine moves the bytes.
 
 use super::access::Access;
+use super::advice::Signal;
 use super::lane_addresses::LaneAddresses;
 use super::{Race, ShadowMemory, actor, operation};
+use crate::base::WarpId;
 use crate::check::finding::SideAction;
 use crate::check::reporter::Reporter;
 use crate::isa::Scope;
@@ -28,6 +30,7 @@ impl Race {
         self.enter(event.by);
         let actor = actor(event.by, &event.place, event.lanes);
         let how = ObjectUse { ordering: event.how.ordering, scope: event.how.scope };
+        let signal = object_signal(event);
         let action = match event.change {
             MbarrierChange::Made(_) | MbarrierChange::Invalidated => {
                 self.order.reset_object(key);
@@ -35,10 +38,12 @@ impl Race {
             }
             MbarrierChange::Contributed(Contribution::Arrived(_) | Contribution::Dropped(_)) => {
                 self.order.arrive_at_object(actor, key, event.phase, how);
+                self.signals.note_write(signal);
                 SideAction::Atomic
             }
             MbarrierChange::Asked { ended: true, .. } if self.result_use.is_result_used(&self.program, event.place.pc) => {
                 self.order.wait_for_object(actor, key, how);
+                self.signals.note_read(signal);
                 SideAction::Read
             }
             MbarrierChange::Asked { .. } => SideAction::Read,
@@ -161,6 +166,21 @@ impl Race {
             let arrival = matches!(copy.work, CopyKind::CpAsyncArrive).then_some(lanes);
             self.order.end_copy(copy.id, ObjectKey { block_slot, address }, arrival);
         }
+    }
+}
+
+/// An operation on a barrier object as what may synchronize. One without a scope has the cluster's.
+fn object_signal(event: &MbarrierEvent) -> Signal {
+    Signal {
+        at: (event.block_slot + 1, u64::from(event.address)),
+        block: event.by.number as u32,
+        warp: WarpId::new(event.place.warp.number()),
+        lanes: event.lanes,
+        tick: event.place.tick,
+        pc: event.place.pc,
+        ordering: event.how.ordering,
+        scope: event.how.scope,
+        is_mbarrier: true,
     }
 }
 

@@ -26,6 +26,7 @@
 //! read the flag (the usual "last block" pattern), if both are `fence.sc`, as `__threadfence()` is.
 
 mod access;
+mod advice;
 pub mod catalogue;
 mod cause;
 mod copies;
@@ -38,10 +39,12 @@ mod shadow;
 mod tolerated;
 mod unordered;
 mod wgmma;
+mod why;
 
 use std::sync::Arc;
 
 use access::{Access, Log, Sweep};
+use advice::{GroupWait, Signal, Signals, Updates};
 use detector::{Conflict, ConflictKind, Detector};
 use lane_addresses::{LaneAddresses, Strided};
 use shadow::{Entry, Shadow};
@@ -86,6 +89,8 @@ struct Race {
     deferred: DeferredFindings,
     reachability: Reachability,
     result_use: ResultUse,
+    updates: Updates,
+    signals: Signals,
     unordered: UnorderedFindings,
 }
 
@@ -112,6 +117,8 @@ impl Race {
             deferred: DeferredFindings::default(),
             reachability: Reachability::default(),
             result_use: ResultUse::default(),
+            updates: Updates::default(),
+            signals: Signals::default(),
             unordered: UnorderedFindings::new(program),
         }
     }
@@ -348,6 +355,7 @@ impl Race {
         let op = &self.program.code[event.place.pc.index()].op;
         let element = element_bytes(op, event.bytes);
         let how = Strong { reads, writes, is_reduction: op.is_reduction(), ordering: event.how.ordering, scope, bytes: element };
+        self.note_signal(memory, event, (reads, writes), scope);
         let actor = actor(event.by, &event.place, event.lanes);
         for skip in (0..event.bytes).step_by(element as usize) {
             self.order.release_acquire(actor, memory, &event.addresses.map(|address| address + u64::from(skip)), how);
@@ -360,6 +368,31 @@ impl Race {
         if conflict.is_read && are_threads {
             let actor = Actor { block_slot, warp: access.op.warp, lanes: conflict.second_lanes, tick: access.op.tick };
             self.order.read_after_fence(actor, &conflict.first.op, conflict.first_lanes.first());
+        }
+    }
+
+    /// Remembers a strong access to one place, which may be a flag or a lock.
+    fn note_signal(&mut self, memory: u32, event: &AccessEvent<'_>, (reads, writes): (bool, bool), scope: Scope) {
+        let address = event.addresses[event.lanes.first()];
+        if event.lanes.iter().any(|lane| event.addresses[lane] != address) {
+            return;
+        }
+        let signal = Signal {
+            at: (memory, address),
+            block: event.by.number as u32,
+            warp: WarpId::new(event.place.warp.number()),
+            lanes: event.lanes,
+            tick: event.place.tick,
+            pc: event.place.pc,
+            ordering: event.how.ordering,
+            scope,
+            is_mbarrier: false,
+        };
+        if reads {
+            self.signals.note_read(signal);
+        }
+        if writes {
+            self.signals.note_write(signal);
         }
     }
 
@@ -380,6 +413,10 @@ impl Race {
                     (true, false) => AsyncKind::Bulk,
                     (true, true) => AsyncKind::BulkRead,
                 };
+                if kind == AsyncKind::Lane {
+                    let by = (by.number as u32, WarpId::new(place.warp.number()));
+                    self.signals.note_wait(GroupWait { by, tick: place.tick, pc: place.pc, pending: if open { 0 } else { pending } });
+                }
                 self.order.wait(actor, kind, open, pending);
             }
             Order::ClusterArrived { relaxed, .. } => self.order.arrive_at_cluster(actor, relaxed),

@@ -1,8 +1,9 @@
-//! Races in words: which mistake it is, why the two sides are not ordered, and what would order them.
+//! Races as findings: which mistake it is, and its two sides.
 
 use super::access::Access;
 use super::cause;
 use super::detector::{Conflict, ConflictKind};
+use super::why::why;
 use super::{Race, ShadowMemory};
 use crate::base::Severity;
 use crate::check::catalogue::FindingId;
@@ -19,20 +20,20 @@ use crate::order::{Agent, AsyncKind, scope_of};
 
 /// How the two sides of a race are related.
 #[derive(Clone, Copy)]
-struct Relation {
+pub(super) struct Relation {
     /// How far apart they are.
-    distance: Distance,
+    pub distance: Distance,
     /// Both are strong, but of different sizes.
-    sizes: bool,
+    pub sizes: bool,
     /// In which turns of a loop.
-    turns: LoopIteration,
+    pub turns: LoopIteration,
     /// Whether the block has one warp only.
-    is_lone_warp: bool,
+    pub is_lone_warp: bool,
 }
 
 /// What the control flow says of a read and a write that no barrier orders.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum LoopIteration {
+pub(super) enum LoopIteration {
     /// They race in one turn of a loop, or lie in none.
     Same,
     /// The read of one turn races with the write of the next.
@@ -70,7 +71,7 @@ impl Race {
             let relation = self.relation(id, distance, &conflict.first, access);
             let (why, fix) = match tolerated {
                 Some(tolerated) => (tolerated.why().to_string(), tolerated.fix().to_string()),
-                None => (why(id, relation, &conflict, access), fix(id, relation, &conflict.first, access)),
+                None => (why(id, relation, &conflict, access), self.fix(id, relation, block_slot, &conflict, access)),
             };
             let finding = Finding {
                 id,
@@ -277,146 +278,5 @@ fn action(side: &Side) -> &'static str {
         SideAction::Synchronize => "synchronizes",
         SideAction::Use => "uses it",
         SideAction::Exit => "exits",
-    }
-}
-
-fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) -> String {
-    let first = &conflict.first;
-    if id == RACE_PROXY {
-        let outside = [first, access].into_iter().find(|access| matches!(access.proxy, Proxy::ReadOnly | Proxy::Surface));
-        return match outside.unwrap_or(access).proxy {
-            Proxy::Surface => {
-                "accesses through a surface lie outside the memory model: what a launch writes need not be seen through one, nor what it \
-                 writes through one otherwise"
-                    .into()
-            }
-            Proxy::ReadOnly => {
-                "it is read through the read-only path (ld.global.nc, or a texture), which need not see what the same launch writes".into()
-            }
-            Proxy::TensorMap => {
-                "the two are ordered, but the tensor map was changed through the generic proxy, and the copy reads it through \
-                                 the tensor map proxy: no fence.proxy.tensormap::generic.acquire lies between"
-                    .into()
-            }
-            Proxy::Generic | Proxy::Async => {
-                "the two are ordered, but the write went through the generic proxy and the copy reads or writes through the async proxy: \
-                  no fence.proxy.async for this memory lies between"
-                    .into()
-            }
-        };
-    }
-    if id == RACE_SAME_VALUE {
-        return "no order is needed where all write the same: one of them wins, and the bytes are the same".into();
-    }
-    if id == RACE_LOCKSTEP {
-        return "the lanes run these instructions together, as warps below sm_70 do; with independent scheduling nothing orders them"
-            .into();
-    }
-    if id == RACE_UNORDERED {
-        return "such accesses are no data race, but which value is read depends on the order in which the threads run".into();
-    }
-    if let Some(why) = why_async(first, access) {
-        return why;
-    }
-    if id == RACE_SCOPE {
-        return "they are ordered only by operations whose scope does not hold both threads".into();
-    }
-    if relation.sizes {
-        return "strong operations of different sizes that overlap are a mixed-size race: no axiom of the memory model holds for the program"
-            .into();
-    }
-    let turns =
-        if relation.turns == LoopIteration::Next { "it is the read in one turn of the loop and the write in the next; " } else { "" };
-    let missing = match relation.distance {
-        Distance::Instruction => "lanes of one instruction write the same bytes: which of them wins is not defined",
-        Distance::Warp => "lanes of a warp are not ordered by running together: no bar.warp.sync of both lies between",
-        Distance::Block => "no barrier of both warps lies between, nor a release that the other one acquires",
-        Distance::Cluster => "no barrier of the cluster lies between, nor a release in .cluster scope that the other block acquires",
-        Distance::Grid => "blocks of a grid run in any order: no release in .gpu scope by the one that the other acquires lies between",
-    };
-    format!("{turns}{missing}")
-}
-
-/// Why it is not ordered, if an asynchronous operation is part of it.
-fn why_async(first: &Access, second: &Access) -> Option<String> {
-    let copy = if first.op.agent == Agent::Threads { second } else { first };
-    let same_thread = (first.op.block, first.op.warp) == (second.op.block, second.op.warp) && first.op.lanes == second.op.lanes;
-    let text = match copy.op.agent {
-        Agent::Threads => return None,
-        Agent::Async(AsyncKind::Wgmma) if first.op.agent == Agent::Threads => {
-            "the wgmma was issued with nothing that orders it after the access".into()
-        }
-        _ if first.op.agent == Agent::Threads => "the copy was issued with nothing that orders it after the access".into(),
-        Agent::Async(AsyncKind::Wgmma) => "the wgmma is in flight until wgmma.wait_group".into(),
-        Agent::Async(AsyncKind::Lane) if same_thread => {
-            "the copy is in flight until its thread waits for its group: cp.async.wait_group".into()
-        }
-        Agent::Async(AsyncKind::Lane) => {
-            "a wait covers only the copies of the thread that waits: it must wait, and then both must meet".into()
-        }
-        Agent::Async(_) => "the copy is in flight until its thread waits for its group: cp.async.bulk.wait_group".into(),
-        Agent::Copy(_) => "the copy is in flight until a thread observes the end of the mbarrier phase to which it brings its bytes".into(),
-    };
-    Some(text)
-}
-
-fn fix(id: FindingId, relation: Relation, first: &Access, second: &Access) -> String {
-    let copy = if first.op.agent == Agent::Threads { second } else { first };
-    if id == RACE_PROXY {
-        let outside = [first, second].into_iter().find(|access| matches!(access.proxy, Proxy::ReadOnly | Proxy::Surface));
-        return match outside.unwrap_or(second).proxy {
-            Proxy::Surface => "let an earlier launch write it".into(),
-            Proxy::ReadOnly => "read it with a plain ld.global, or let an earlier launch write it".into(),
-            Proxy::TensorMap => {
-                "release the change with fence.proxy.tensormap::generic.release (tensormap.cp_fenceproxy does), and let the \
-                                 thread that issues the copy execute fence.proxy.tensormap::generic.acquire on the map before"
-                    .into()
-            }
-            Proxy::Generic | Proxy::Async => {
-                "have each writing thread execute fence.proxy.async after its writes, before the barrier that orders the copy".into()
-            }
-        };
-    }
-    if id == RACE_LOCKSTEP {
-        return "none is needed below sm_70; for later ones insert __syncwarp() (bar.warp.sync) between the two".into();
-    }
-    if id == RACE_SAME_VALUE {
-        return "none is needed; to say in the code that it is meant, let one thread write".into();
-    }
-    if id == RACE_SCOPE {
-        return "use .gpu scope (or .cluster within a cluster) on both sides".into();
-    }
-    if first.op.agent == Agent::Threads && copy.op.agent != Agent::Threads {
-        return "wait until all threads are done with the bytes (a barrier, or an mbarrier that they arrive at) before the copy is issued"
-            .into();
-    }
-    match copy.op.agent {
-        Agent::Async(AsyncKind::Wgmma) => return "wait with wgmma.wait_group before the access".into(),
-        Agent::Async(AsyncKind::Lane) => {
-            return "commit the copies, wait with cp.async.wait_group, and meet at bar.sync before other threads touch the bytes".into();
-        }
-        Agent::Async(_) => return "commit the copies and wait with cp.async.bulk.wait_group before the bytes are touched".into(),
-        Agent::Copy(_) => return "wait for the mbarrier's phase (mbarrier.try_wait) before the bytes are touched".into(),
-        Agent::Threads => {}
-    }
-    if relation.sizes {
-        return "access the bytes in the same size on both sides, or let a barrier lie between".into();
-    }
-    let between = match relation.turns {
-        LoopIteration::Same => "between the two",
-        LoopIteration::Next => "after the read, before the next iteration of the loop writes",
-        LoopIteration::Both => "between the write and the read, and after the read before the next iteration of the loop writes",
-    };
-    match relation.distance {
-        Distance::Instruction => "let one lane write, or use an atomic".into(),
-        Distance::Warp if relation.is_lone_warp => format!("insert __syncwarp() (bar.warp.sync) {between}"),
-        Distance::Warp => {
-            format!("insert __syncwarp() (bar.warp.sync) {between}, or __syncthreads() (bar.sync) if other warps touch these bytes as well")
-        }
-        Distance::Block => format!("insert __syncthreads() (bar.sync) {between}, at a point that all threads of the block reach"),
-        Distance::Cluster => format!("insert cluster.sync() (barrier.cluster.arrive and .wait) {between}"),
-        Distance::Grid => {
-            "release and acquire in .gpu scope (__threadfence() with an atomic flag on both sides), use atomics, or split the kernel".into()
-        }
     }
 }

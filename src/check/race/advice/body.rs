@@ -1,0 +1,204 @@
+//! A function as advice sees it: its control flow, where the values of its registers come from, and which of its blocks all threads reach
+//! together.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::cfg::{BlockId, ControlFlow};
+use crate::flow::def_use::{DefUse, Definition};
+use crate::flow::graph::Graph as _;
+use crate::flow::reach::closure;
+use crate::isa::Space;
+use crate::program::operands::{RegisterOperand, Use, address_registers, reads, registers_of};
+use crate::program::{Address, AtomicOp, Bank, Base, ControlOp, FuncId, Inst, MemoryOp, Mention, Named, Op, Pc, Program, SrcKind, WarpOp};
+
+/// A function.
+pub(super) struct Body {
+    code: Range<usize>,
+    flow: ControlFlow,
+    def_use: DefUse<ControlFlow>,
+    /// By block: whether a branch on a value that differs between threads decides that it is reached.
+    is_divergent: Vec<bool>,
+}
+
+impl Body {
+    pub fn new(program: &Program, function: FuncId, flow: &ControlFlow) -> Self {
+        let code = program.functions[function.index()].code.clone();
+        let code = code.start as usize..code.end as usize;
+        let def_use = DefUse::new(program, code.clone(), flow.clone());
+        let mut body = Self { code, flow: flow.clone(), def_use, is_divergent: vec![false; flow.nodes()] };
+        body.is_divergent = body.divergent_blocks(program);
+        body
+    }
+
+    /// All instructions.
+    pub fn code(&self) -> impl Iterator<Item = Pc> + use<> {
+        self.code.clone().map(|at| Pc(at as u32))
+    }
+
+    /// The instructions that the values of `registers` at `at` are computed from, back to those that do not only compute. With
+    /// `through_memory`, those too that the addresses of loads and the operands of warp collectives come from.
+    fn slice(&self, program: &Program, registers: Vec<RegisterOperand>, at: usize, through_memory: bool) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        let mut open: Vec<(RegisterOperand, usize)> = registers.into_iter().map(|register| (register, at)).collect();
+        while let Some((register, at)) = open.pop() {
+            for definition in self.def_use.definitions_past_entry(register, at) {
+                let Definition::At(at) = definition else { continue };
+                let inst = &program.code[at];
+                let is_followed = inst.op.effects(program).only_computes()
+                    || through_memory && (is_load(&inst.op) || matches!(inst.op, Op::Warp(WarpOp::Shuffle { .. })));
+                if found.insert(at) && is_followed {
+                    open.extend(reads(inst, program).into_iter().map(|register| (register, at)));
+                }
+            }
+        }
+        found
+    }
+
+    /// What the instruction at `pc` stores is computed from.
+    pub fn sources(&self, program: &Program, pc: Pc) -> BTreeSet<usize> {
+        self.slice(program, values(&program.code[pc.index()], program), pc.index(), false)
+    }
+
+    /// What decides at `pc` is computed from: the guard.
+    pub fn guard_sources(&self, program: &Program, pc: Pc) -> BTreeSet<usize> {
+        let mut guard = Vec::new();
+        registers_of(&program.code[pc.index()], program, |used, register| guard.extend((used == Use::Guard).then_some(register)));
+        self.slice(program, guard, pc.index(), false)
+    }
+
+    /// What the address at `pc` is computed from.
+    pub fn address_sources(&self, program: &Program, pc: Pc) -> BTreeSet<usize> {
+        let registers = address_registers(&program.code[pc.index()], program).to_vec();
+        self.slice(program, registers, pc.index(), false)
+    }
+
+    /// The instruction that alone makes the value of `register` at `at`.
+    pub fn maker(&self, register: RegisterOperand, at: usize) -> Option<usize> {
+        match self.def_use.definitions_past_entry(register, at)[..] {
+            [Definition::At(at)] => Some(at),
+            [] | [_, ..] => None,
+        }
+    }
+
+    /// Whether two accesses of one thread touch the same place: their addresses are one register that holds one value, or one constant.
+    pub fn is_same_place(&self, program: &Program, one: Pc, other: Pc) -> bool {
+        let (Some((one_space, a)), Some((other_space, b))) =
+            (address(&program.code[one.index()].op), address(&program.code[other.index()].op))
+        else {
+            return false;
+        };
+        if one_space != other_space || a.base != b.base || a.offset != b.offset {
+            return false;
+        }
+        let (bank, src) = match a.base {
+            Base::Narrow(src) => (Bank::B32, src),
+            Base::Wide(src) => (Bank::B64, src),
+            Base::Frame => return false,
+        };
+        let SrcKind::Reg(slot) = src.kind() else { return true };
+        let register = RegisterOperand { bank, slot, width: 1 };
+        let mut both = [one, other].map(|pc| self.def_use.definitions_past_entry(register, pc.index()));
+        both.iter_mut().for_each(|definitions| definitions.sort_by_key(|definition| format!("{definition:?}")));
+        both[0] == both[1]
+    }
+
+    /// Whether the branch at `branch` decides whether the instruction at `pc` is executed, directly.
+    pub fn is_decided_by(&self, pc: Pc, branch: Pc) -> bool {
+        if pc == branch {
+            return true;
+        }
+        let (Some(block), Some(decided)) = (self.flow.block_of(branch), self.flow.block_of(pc)) else { return false };
+        let after = |block: BlockId| std::iter::successors(Some(block), |block| self.flow.ipdom(*block)).any(|block| block == decided);
+        block != decided && !after(block) && self.flow.successors(block).iter().any(|next| after(*next))
+    }
+
+    /// Whether no place lies between two accesses that all threads of the block reach together.
+    pub fn has_no_common_place(&self, one: Pc, other: Pc) -> bool {
+        let (Some(a), Some(b)) = (self.flow.block_of(one), self.flow.block_of(other)) else { return false };
+        let is_parted = |block: BlockId| self.is_divergent[block.index()];
+        if one == other || !is_parted(a) || !is_parted(b) {
+            return false;
+        }
+        if a == b {
+            return true;
+        }
+        let forward = |from: BlockId, to: BlockId, through: &dyn Fn(BlockId) -> bool| {
+            let next = |block: BlockId| {
+                let nexts = self.flow.successors(block).iter().copied();
+                nexts
+                    .filter(|next| !self.flow.dominates(*next, block) && (*next == to || through(*next)))
+                    .map(BlockId::index)
+                    .collect::<Vec<_>>()
+            };
+            closure(self.flow.nodes(), next(from), |block| next(BlockId::new(block))).contains(to.index())
+        };
+        let any = |_: BlockId| true;
+        match (forward(a, b, &any), forward(b, a, &any)) {
+            (false, false) => true,
+            (true, _) => forward(a, b, &is_parted),
+            (false, true) => forward(b, a, &is_parted),
+        }
+    }
+
+    fn divergent_blocks(&self, program: &Program) -> Vec<bool> {
+        let mut found = vec![false; self.flow.nodes()];
+        for (block, code) in self.flow.blocks() {
+            let branch = code.end as usize - 1;
+            let inst = &program.code[branch];
+            let nexts = self.flow.successors(block);
+            if nexts.len() < 2 || !matches!(inst.op, Op::Control(ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. })) {
+                continue;
+            }
+            let made_of = self.slice(program, reads(inst, program).to_vec(), branch, true);
+            if !made_of.iter().any(|at| differs_between_threads(program, *at)) {
+                continue;
+            }
+            let end = self.flow.ipdom(block).map(BlockId::index);
+            let open = |block: usize| self.flow.successor_nodes(block).filter(|next| Some(*next) != end).collect::<Vec<_>>();
+            closure(self.flow.nodes(), open(block.index()), open).order().iter().for_each(|block| found[*block] = true);
+        }
+        found
+    }
+}
+
+/// The registers that the instruction takes values from, other than for its address.
+fn values(inst: &Inst, program: &Program) -> Vec<RegisterOperand> {
+    let mut found = Vec::new();
+    registers_of(inst, program, |used, register| found.extend((used == Use::Read).then_some(register)));
+    found
+}
+
+/// The address of a load, a store or an atomic, and its space.
+fn address(op: &Op) -> Option<(Space, Address)> {
+    if let Op::Memory(
+        MemoryOp::Load { access, address, .. }
+        | MemoryOp::LoadVector { access, address, .. }
+        | MemoryOp::Store { access, address, .. }
+        | MemoryOp::StoreVector { access, address, .. },
+    )
+    | Op::Atomic(AtomicOp::Single { access, address, .. } | AtomicOp::Vector { access, address, .. }) = *op
+    {
+        return Some((access.space, address));
+    }
+    None
+}
+
+/// The space of a load.
+pub(super) fn load_space(op: &Op) -> Option<Space> {
+    if let Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) = op { Some(access.space) } else { None }
+}
+
+fn is_load(op: &Op) -> bool {
+    load_space(op).is_some()
+}
+
+/// Whether threads of a block get different values from the instruction at `at`.
+fn differs_between_threads(program: &Program, at: usize) -> bool {
+    let is_own = |mention: &Mention| match mention.named {
+        Named::Special(special) => ["%tid", "%laneid", "%warpid", "%lanemask"].iter().any(|own| special.name().starts_with(own)),
+        Named::Variable(_) => false,
+    };
+    program.mentions(Pc(at as u32)).iter().any(is_own)
+        || matches!(program.code[at].op, Op::Atomic(_) | Op::Warp(WarpOp::Elect { .. } | WarpOp::Match { .. }))
+}

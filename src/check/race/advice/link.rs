@@ -1,0 +1,263 @@
+//! Synchronization that was there between the two sides of a race, and the one thing that it lacks.
+//!
+//! The last strong accesses to one place and operations on barrier objects are kept, and the waits for groups of copies. Where one side
+//! wrote what the other one read later, one of the two, a fence or a lane's order to them is all that is missing.
+
+use std::collections::VecDeque;
+
+use super::words::{Language, Term, line};
+use crate::base::WarpId;
+use crate::check::race::Race;
+use crate::check::race::access::Access;
+use crate::check::race::detector::Conflict;
+use crate::isa::{FenceKind, Ordering, Scope};
+use crate::machine::{LaneMask, Tick};
+use crate::order::{Agent, AsyncKind, Queue, scope_of};
+use crate::program::{Op, Pc, SyncOp};
+
+/// Operations that are kept of each kind.
+const KEPT: usize = 64;
+
+/// A strong access of lanes to one place, or an operation on a barrier object.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::check::race) struct Signal {
+    /// 0 for global memory, or the block slot of a block plus one; and the address.
+    pub at: (u32, u64),
+    /// The block, by number.
+    pub block: u32,
+    /// The warp.
+    pub warp: WarpId,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// When.
+    pub tick: Tick,
+    /// The instruction.
+    pub pc: Pc,
+    /// Its semantics.
+    pub ordering: Ordering,
+    /// Its scope.
+    pub scope: Scope,
+    /// Whether it is on a barrier object.
+    pub is_mbarrier: bool,
+}
+
+/// A wait for groups of copies.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::check::race) struct GroupWait {
+    /// The block, by number, and the warp.
+    pub by: (u32, WarpId),
+    /// When.
+    pub tick: Tick,
+    /// The instruction.
+    pub pc: Pc,
+    /// The groups that it leaves pending.
+    pub pending: u32,
+}
+
+/// The last operations that may synchronize.
+#[derive(Clone, Default)]
+pub(in crate::check::race) struct Signals {
+    writes: VecDeque<Signal>,
+    reads: VecDeque<Signal>,
+    waits: VecDeque<GroupWait>,
+}
+
+fn keep<T>(kept: &mut VecDeque<T>, new: T) {
+    if kept.len() == KEPT {
+        kept.pop_front();
+    }
+    kept.push_back(new);
+}
+
+impl Signals {
+    /// Lanes wrote, or arrived at a barrier object.
+    pub fn note_write(&mut self, signal: Signal) {
+        keep(&mut self.writes, signal);
+    }
+
+    /// Lanes read, or saw the end of a phase. What is read again in a poll is kept once.
+    pub fn note_read(&mut self, signal: Signal) {
+        let of = |signal: &Signal| (signal.at, signal.block, signal.warp, signal.pc, signal.lanes);
+        match self.reads.iter_mut().rev().take(8).find(|known| of(known) == of(&signal)) {
+            Some(known) => *known = signal,
+            None => keep(&mut self.reads, signal),
+        }
+    }
+
+    /// Lanes waited for groups of `cp.async`.
+    pub fn note_wait(&mut self, wait: GroupWait) {
+        keep(&mut self.waits, wait);
+    }
+
+    /// The write after the first side of a race that was read before the second one, and the read: of the threads themselves rather than
+    /// of others of their blocks.
+    fn link(&self, conflict: &Conflict, second: &Access) -> Option<(Signal, Signal)> {
+        let (first, far) = (&conflict.first, conflict.first.op.block != second.op.block);
+        let is_near = |signal: &Signal, of: &Access| signal.block == of.op.block && (far || signal.warp == of.op.warp);
+        let reads = self.reads.iter().filter(|read| is_near(read, second) && read.tick <= second.op.tick);
+        let pairs = reads.flat_map(|read| {
+            let writes = self.writes.iter().filter(move |write| write.at == read.at && write.tick < read.tick);
+            let apart = move |write: &&Signal| (write.block, write.warp, write.lanes) != (read.block, read.warp, read.lanes);
+            writes.filter(move |write| is_near(write, first) && write.tick >= first.op.tick).filter(apart).map(move |write| (*write, *read))
+        });
+        pairs.max_by_key(|(write, read)| {
+            let own = |signal: &Signal, of: &Access, lanes: LaneMask| {
+                u8::from(signal.warp == of.op.warp) + u8::from(signal.warp == of.op.warp && signal.lanes.contains_all(lanes))
+            };
+            (own(write, first, conflict.first_lanes) + own(read, second, conflict.second_lanes), read.tick, write.tick)
+        })
+    }
+}
+
+fn releases(signal: &Signal) -> bool {
+    matches!(signal.ordering, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
+}
+
+fn acquires(signal: &Signal) -> bool {
+    matches!(signal.ordering, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
+}
+
+impl Race {
+    /// What the synchronization between the two sides of a conflict lacks, if there was one.
+    pub(super) fn fix_of_link(&mut self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<String> {
+        let (write, read) = self.signals.link(conflict, second)?;
+        let first = &conflict.first;
+        let needed = scope_of(first.op.block, second.op.block, self.order.cluster());
+        let released = releases(&write) || self.fence_between(first.pc, write.pc).is_some();
+        let acquired = acquires(&read) || self.fence_between(read.pc, second.pc).is_some();
+        let narrow = self.too_narrow(needed, [(first.pc, write), (read.pc, read)], second.pc);
+        if !narrow.is_empty() {
+            let lines: Vec<String> = narrow.into_iter().map(|at| line(&self.program, at)).collect();
+            let (lines, wide) = (lines.join(" and "), language.word(Term::GridScope));
+            return Some(format!(
+                "consider {wide} scope at {lines}, or that of the cluster within a cluster: the scope there does not hold both threads"
+            ));
+        }
+        let is_seen = self.is_seen(block_slot, conflict, second);
+        if is_seen && !acquires(&read) || released && !acquired {
+            return Some(self.missing_acquire(language, &read));
+        }
+        if !released {
+            let both = if acquired { String::new() } else { format!("; and {}", self.missing_acquire(language, &read)) };
+            return Some(self.missing_release(language, &write) + &both);
+        }
+        self.missing_lane(language, conflict, second, (&write, &read))
+    }
+
+    /// Whether a relaxed read of the second side has seen a release that came after the first.
+    fn is_seen(&self, block_slot: u32, conflict: &Conflict, second: &Access) -> bool {
+        let Some(block) = self.order.block(block_slot) else { return false };
+        let op = &conflict.first.op;
+        block.warps[second.op.warp]
+            .pending
+            .iter()
+            .filter(|pending| !pending.only_sc && pending.lanes.intersects(conflict.second_lanes))
+            .any(|pending| pending.clock.of(op.block).is_some_and(|known| known.own.of(op.warp, conflict.first_lanes) > op.tick))
+    }
+
+    /// A fence on a path from one instruction to another.
+    fn fence_between(&mut self, from: Pc, to: Pc) -> Option<(Pc, Scope)> {
+        let code = self.program.functions[self.program.function_at(from)?.index()].code.clone();
+        let fences: Vec<(Pc, Scope)> = code.map(Pc).filter_map(|at| Some((at, fence_scope(&self.program.code[at.index()].op)?))).collect();
+        let Self { program, reachability, .. } = self;
+        fences.into_iter().find(|(at, _)| {
+            reachability.reaches_without_back_edge(program, from, *at) && reachability.reaches_without_back_edge(program, *at, to)
+        })
+    }
+
+    /// The instructions whose scope does not hold both threads: of each side the access, or else the fence.
+    fn too_narrow(&mut self, needed: Scope, [write, read]: [(Pc, Signal); 2], second: Pc) -> Vec<Pc> {
+        let mut found = Vec::new();
+        for (signal, (from, to)) in [(write.1, (write.0, write.1.pc)), (read.1, (read.0, second))] {
+            let fence = self.fence_between(from, to).filter(|(_, scope)| *scope < needed).map(|(at, _)| at);
+            let is_narrow = signal.scope != Scope::None && signal.scope < needed;
+            found.extend(if is_narrow { Some(signal.pc) } else { fence });
+        }
+        found
+    }
+
+    fn missing_acquire(&self, language: Language, read: &Signal) -> String {
+        let line = line(&self.program, read.pc);
+        if read.is_mbarrier {
+            return format!("consider mbarrier.try_wait.acquire at {line}: .relaxed there acquires nothing");
+        }
+        let (fence, load) = (language.word(Term::Fence), language.word(Term::Acquire));
+        format!("consider {fence} after the loop around {line}, or {load} there: the value that it reads orders nothing without an acquire")
+    }
+
+    fn missing_release(&self, language: Language, write: &Signal) -> String {
+        let line = line(&self.program, write.pc);
+        if write.is_mbarrier {
+            return format!("consider mbarrier.arrive.release at {line}: .relaxed there releases nothing");
+        }
+        let (fence, store) = (language.word(Term::Fence), language.word(Term::Release));
+        format!("consider {fence} before {line}, or {store} there: what it writes orders nothing without a release")
+    }
+
+    /// The lane of one side that is not ordered with the lane that synchronized for it.
+    fn missing_lane(&self, language: Language, conflict: &Conflict, second: &Access, (write, read): (&Signal, &Signal)) -> Option<String> {
+        let word = |is_near: bool| language.word(if is_near { Term::WarpBarrier } else { Term::BlockBarrier });
+        let own_warp = write.warp == conflict.first.op.warp;
+        if !own_warp || !write.lanes.contains_all(conflict.first_lanes) {
+            let (lane, line) = (write.lanes.first(), line(&self.program, write.pc));
+            let barrier = word(own_warp);
+            return Some(format!(
+                "consider {barrier} before {line}: lane {lane} of warp {} releases there, and the lane of the first access is not ordered \
+                 before it",
+                write.warp.number()
+            ));
+        }
+        let own_warp = read.warp == second.op.warp;
+        let is_ordered = own_warp && read.lanes.contains_all(conflict.second_lanes);
+        (!is_ordered).then(|| {
+            let (lane, line) = (read.lanes.first(), line(&self.program, read.pc));
+            format!(
+                "consider {} after {line}: lane {lane} of warp {} acquires there, and the lane of the second access is not ordered after \
+                 it",
+                word(own_warp),
+                read.warp.number()
+            )
+        })
+    }
+
+    /// What the waits for a `cp.async` in flight lack, whose bytes `second` touches.
+    pub(super) fn fix_of_group(&self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<String> {
+        let op = &conflict.first.op;
+        if op.agent != Agent::Async(AsyncKind::Lane) {
+            return None;
+        }
+        let issued = line(&self.program, conflict.first.pc);
+        if second.op.agent == op.agent && second.action == conflict.first.action {
+            return Some(format!(
+                "consider one more slot in the ring, or one copy fewer ahead: the copy of {issued} is in flight while another one writes \
+                 the same bytes"
+            ));
+        }
+        let block = self.order.block(block_slot).filter(|block| block.number == op.block)?;
+        let is_of = |tick: Tick, lanes: LaneMask| tick > op.tick && lanes.intersects(conflict.first_lanes);
+        let commits: Vec<Tick> = block.warps[op.warp].commits[Queue::Lane as usize]
+            .iter()
+            .filter(|(tick, lanes)| is_of(*tick, *lanes))
+            .map(|(tick, _)| *tick)
+            .collect();
+        let wait = self.signals.waits.iter().rev().find(|wait| wait.by == (op.block, op.warp) && wait.tick > op.tick)?;
+        let at = line(&self.program, wait.pc);
+        let Some(later) = commits.iter().filter(|tick| **tick < wait.tick).count().checked_sub(1) else {
+            return Some(format!(
+                "consider cp.async.commit_group between the copy of {issued} and the wait at {at}, which waits for closed groups"
+            ));
+        };
+        if u64::from(wait.pending) > later as u64 {
+            return Some(format!(
+                "consider cp.async.wait_group {later} at {at}: {} there leaves the group of this copy pending",
+                wait.pending
+            ));
+        }
+        Some(format!("consider {} after the wait at {at}, which covers the copies of its own thread", language.word(Term::BlockBarrier)))
+    }
+}
+
+/// The scope of a fence of memory.
+fn fence_scope(op: &Op) -> Option<Scope> {
+    if let Op::Sync(SyncOp::Fence { kind: FenceKind::Memory, scope, .. }) = op { Some(*scope) } else { None }
+}

@@ -1,0 +1,193 @@
+//! What would order a race, in the words of the kernel's language. None of it has been tried, and it is worded so.
+
+mod body;
+mod link;
+mod update;
+mod words;
+
+pub(super) use link::{GroupWait, Signal, Signals};
+pub(super) use update::Updates;
+
+use super::Race;
+use super::access::Access;
+use super::detector::Conflict;
+use super::report::{LoopIteration, Relation};
+use crate::check::catalogue::FindingId;
+use crate::check::finding::{Distance, Side, SideAction};
+use crate::check::race::catalogue::{RACE_LOCKSTEP, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE};
+use crate::check::statement::is_same_statement;
+use crate::isa::MbarrierFn;
+use crate::machine::{LaneMask, Proxy};
+use crate::order::{Agent, AsyncKind};
+use crate::program::{MbarrierOp, Op, Pc};
+use update::{Update, UpdateKind};
+use words::{Language, Term, line};
+
+impl Race {
+    /// What would order the conflict of `access` with what came before.
+    pub(super) fn fix(&mut self, id: FindingId, relation: Relation, block_slot: u32, conflict: &Conflict, access: &Access) -> String {
+        let first = &conflict.first;
+        let language = Language::of(&self.program, access.pc);
+        let update = self.update(first, access);
+        if let Some(update) = update.filter(|_| id != RACE_PROXY && id != RACE_LOCKSTEP) {
+            return self.fix_of_update(language, update);
+        }
+        let are_threads = first.op.agent == Agent::Threads && access.op.agent == Agent::Threads;
+        let has_link = are_threads && ![RACE_PROXY, RACE_SAME_VALUE, RACE_LOCKSTEP].contains(&id) && !relation.sizes;
+        if let Some(fixed) = has_link.then(|| self.fix_of_link(language, block_slot, conflict, access)).flatten() {
+            return fixed;
+        }
+        let fixed = fix_of_kind(id, language, first, access).or_else(|| self.fix_of_group(language, block_slot, conflict, access));
+        if let Some(fixed) = fixed.or_else(|| fix_of_copies(language, first, access)) {
+            return fixed;
+        }
+        if relation.sizes {
+            return format!("consider accessing the bytes in one size on both sides, or {} between", language.word(Term::BlockBarrier));
+        }
+        if self.initializes(first.pc) && self.initializes(access.pc) {
+            return "consider letting one thread initialize the mbarrier, and a barrier of all its users after it".into();
+        }
+        self.fix_by_distance(language, relation, first, access)
+    }
+
+    fn initializes(&self, pc: Pc) -> bool {
+        matches!(self.program.code[pc.index()].op, Op::Mbarrier(MbarrierOp::Update { f: MbarrierFn::Init, .. }))
+    }
+
+    /// The update that both accesses are part of, or that one of them is and the other an atomic on the same place; or that gave two
+    /// stores their one address.
+    fn update(&mut self, first: &Access, second: &Access) -> Option<Update> {
+        let is_plain = |access: &Access| !access.is_mbarrier && access.op.agent == Agent::Threads;
+        if !is_plain(first) || !is_plain(second) {
+            return None;
+        }
+        let Self { program, reachability, result_use, updates, .. } = self;
+        let mut of = |access: &Access| updates.of(program, (&mut *reachability, &mut *result_use), access.pc);
+        let found = match (of(first), of(second)) {
+            (Some(one), Some(other)) if one == other => Some(one),
+            (Some(one), Some(other)) => {
+                let side = |access: &Access| -> Side { access.side(LaneMask::of(0), [0; 3]) };
+                let same = is_same_statement(program, &side(first), &side(second)) || one.kind == other.kind;
+                same.then_some(one)
+            }
+            (Some(one), None) => (second.action == SideAction::Atomic).then_some(one),
+            (None, Some(other)) => (first.action == SideAction::Atomic).then_some(other),
+            (None, None) => None,
+        };
+        if found.is_some() || first.action != SideAction::Write || second.action != SideAction::Write {
+            return found;
+        }
+        let mut of_address = |access: &Access| updates.of_address(program, (&mut *reachability, &mut *result_use), access.pc);
+        of_address(first).filter(|update| of_address(second) == Some(*update))
+    }
+
+    fn fix_of_update(&self, language: Language, Update { load, store, kind }: Update) -> String {
+        let (load, store) = (line(&self.program, load), line(&self.program, store));
+        let at = if load == store { format!("at {load}") } else { format!("at {load} and {store}") };
+        let strong = language.word(Term::Strong);
+        match kind {
+            UpdateKind::Operation(f) => {
+                let atomic = language.atomic(f);
+                format!("consider {atomic} for the load, the operation and the store {at}: a barrier does not make them one step")
+            }
+            UpdateKind::Test { is_ordered } => {
+                let atomic = language.word(if is_ordered { Term::MinOrMax } else { Term::CompareAndSwap });
+                format!("consider {atomic} for the test and the write {at}: a barrier does not make them one step")
+            }
+            UpdateKind::Hint => {
+                format!("consider a strong load ({strong}) for the test at {load}, since the atomic at {store} decides; or no test")
+            }
+        }
+    }
+
+    fn fix_by_distance(&mut self, language: Language, relation: Relation, first: &Access, second: &Access) -> String {
+        let word = |term| language.word(term);
+        let between = match relation.turns {
+            LoopIteration::Same => "between the two",
+            LoopIteration::Next => "after the read, before the next iteration of the loop writes",
+            LoopIteration::Both => "between the write and the read, and after the read before the next iteration of the loop writes",
+        };
+        let (block, warp) = (word(Term::BlockBarrier), word(Term::WarpBarrier));
+        match relation.distance {
+            Distance::Instruction => "consider letting one lane write, or an atomic".into(),
+            Distance::Warp if relation.is_lone_warp || block == warp => format!("consider {warp} {between}"),
+            Distance::Warp => format!("consider {warp} {between}, or {block} if other warps touch these bytes as well"),
+            Distance::Block if first.pc == second.pc && !self.is_repeated(first.pc) => {
+                "consider letting one thread write, or an atomic".into()
+            }
+            Distance::Block if self.has_no_common_place(first, second) => format!(
+                "consider {} of the warps that take part, or a release after the first ({}) that the other one acquires ({}); not all \
+                 threads of the block reach a place between the two, as {block} needs",
+                word(Term::NamedBarrier),
+                word(Term::Release),
+                word(Term::Acquire)
+            ),
+            Distance::Block => format!("consider {block} {between}, at a point that all threads of the block reach"),
+            Distance::Cluster => format!("consider {} {between}", word(Term::ClusterBarrier)),
+            Distance::Grid => format!(
+                "consider a release and an acquire in {} scope ({} and an atomic flag on both sides), atomics, or two kernels",
+                word(Term::GridScope),
+                word(Term::Fence)
+            ),
+        }
+    }
+
+    /// Whether the instruction can be executed again by the same thread.
+    fn is_repeated(&mut self, pc: Pc) -> bool {
+        self.reachability.reaches_uncut(&self.program, pc, pc, crate::check::reachability::Cut::OfBlock)
+    }
+
+    /// Whether no place lies between two accesses that all threads of the block reach.
+    fn has_no_common_place(&mut self, first: &Access, second: &Access) -> bool {
+        let same_function = self.program.function_at(first.pc) == self.program.function_at(second.pc);
+        let body = self.updates.body(&self.program, &mut self.reachability, first.pc).filter(|_| same_function);
+        body.is_some_and(|body| body.has_no_common_place(first.pc, second.pc))
+    }
+}
+
+/// What fixes a mistake whatever the accesses are.
+fn fix_of_kind(id: FindingId, language: Language, first: &Access, second: &Access) -> Option<String> {
+    let text = if id == RACE_PROXY {
+        let outside = [first, second].into_iter().find(|access| matches!(access.proxy, Proxy::ReadOnly | Proxy::Surface));
+        match outside.unwrap_or(second).proxy {
+            Proxy::Surface => "consider letting an earlier launch write it",
+            Proxy::ReadOnly => "consider reading it with a plain ld.global, or letting an earlier launch write it",
+            Proxy::TensorMap => {
+                "consider releasing the change with fence.proxy.tensormap::generic.release (tensormap.cp_fenceproxy does), and \
+                 fence.proxy.tensormap::generic.acquire on the map in the thread that issues the copy, before it"
+            }
+            Proxy::Generic | Proxy::Async => {
+                "consider fence.proxy.async in each writing thread after its writes, before the barrier that orders the copy"
+            }
+        }
+    } else if id == RACE_SAME_VALUE {
+        "none is needed; to say in the code that it is meant, let one thread write"
+    } else {
+        return (id == RACE_SCOPE)
+            .then(|| format!("consider {} scope (or that of the cluster within a cluster) on both sides", language.word(Term::GridScope)));
+    };
+    Some(text.into())
+}
+
+/// What orders an asynchronous operation.
+fn fix_of_copies(language: Language, first: &Access, second: &Access) -> Option<String> {
+    let copy = if first.op.agent == Agent::Threads { second } else { first };
+    if first.op.agent == Agent::Threads && copy.op.agent != Agent::Threads {
+        return Some(
+            "consider waiting until all threads are done with the bytes (a barrier, or an mbarrier that they arrive at) before the copy \
+             is issued"
+                .into(),
+        );
+    }
+    let text = match copy.op.agent {
+        Agent::Threads => return None,
+        Agent::Async(AsyncKind::Wgmma) => "consider wgmma.wait_group before the access".into(),
+        Agent::Async(AsyncKind::Lane) => format!(
+            "consider committing the copies, waiting with cp.async.wait_group, and {} before other threads touch the bytes",
+            language.word(Term::BlockBarrier)
+        ),
+        Agent::Async(_) => "consider committing the copies and cp.async.bulk.wait_group before the bytes are touched".into(),
+        Agent::Copy(_) => "consider waiting for the mbarrier's phase (mbarrier.try_wait) before the bytes are touched".into(),
+    };
+    Some(text)
+}

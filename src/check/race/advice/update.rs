@@ -1,0 +1,197 @@
+//! Loads, operations and stores of one place that only an atomic makes one step: a lost update, and a test before a write.
+//!
+//! What is stored must depend on what was loaded from the same place, by value or by a branch. Where another element of the same array has
+//! a part in it (a tree of sums, a butterfly, a sort) threads exchange places in turns: those want a barrier, and are no updates.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::body::{Body, load_space};
+use crate::check::reachability::Reachability;
+use crate::flow::result_use::ResultUse;
+use crate::isa::{AtomicFn, Compare, FloatBinary, FloatTernary, IntBinary, IntTernary, Space};
+use crate::program::operands::{RegisterOperand, writes};
+use crate::program::{Bank, CompareOp, FloatOp, FuncId, IntegerOp, MemoryOp, Op, Pc, Program, Src, SrcKind};
+
+/// A load and a store of one place by a thread, the second of which depends on the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Update {
+    /// The load.
+    pub load: Pc,
+    /// The store, or the atomic that the load decides about.
+    pub store: Pc,
+    /// How the one depends on the other.
+    pub kind: UpdateKind,
+}
+
+/// How a store depends on a load of the same place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UpdateKind {
+    /// What is stored is computed from what was loaded; by this operation, if one atomic does it.
+    Operation(Option<AtomicFn>),
+    /// What was loaded decides whether it is stored; by which is greater, if `is_ordered`.
+    Test {
+        /// Whether a comparison by magnitude decides.
+        is_ordered: bool,
+    },
+    /// What was loaded decides whether an atomic is executed.
+    Hint,
+}
+
+/// The functions and updates that were asked for.
+#[derive(Clone, Default)]
+pub(in crate::check::race) struct Updates {
+    bodies: BTreeMap<FuncId, Arc<Body>>,
+    known: BTreeMap<Pc, Option<Update>>,
+}
+
+impl Updates {
+    /// The function of an instruction.
+    pub(super) fn body(&mut self, program: &Program, reachability: &mut Reachability, pc: Pc) -> Option<Arc<Body>> {
+        let function = program.function_at(pc)?;
+        let flow = reachability.flow(program, pc, pc)?;
+        Some(Arc::clone(self.bodies.entry(function).or_insert_with(|| Arc::new(Body::new(program, function, flow)))))
+    }
+
+    /// The update that the access at `pc` is part of.
+    pub(super) fn of(&mut self, program: &Program, parts: (&mut Reachability, &mut ResultUse), pc: Pc) -> Option<Update> {
+        if let Some(known) = self.known.get(&pc) {
+            return *known;
+        }
+        let body = self.body(program, parts.0, pc)?;
+        let search = Search { program, body: &body };
+        let found = search.update(pc, parts.1);
+        self.known.insert(pc, found);
+        found
+    }
+
+    /// The update that made the address of the store at `pc`: a counter that gives out places.
+    pub(super) fn of_address(&mut self, program: &Program, parts: (&mut Reachability, &mut ResultUse), pc: Pc) -> Option<Update> {
+        let body = self.body(program, parts.0, pc)?;
+        let sources = body.address_sources(program, pc);
+        let loads = sources.into_iter().map(|at| Pc(at as u32)).filter(|at| load_space(&program.code[at.index()].op).is_some());
+        let mut updates = loads.filter_map(|load| self.of(program, (&mut *parts.0, &mut *parts.1), load));
+        updates.find(|update| matches!(update.kind, UpdateKind::Operation(_)))
+    }
+}
+
+/// The integer operations that an atomic does, and whether the place may be either operand.
+const INTEGER_ATOMICS: &[(IntBinary, AtomicFn, bool)] = &[
+    (IntBinary::Add, AtomicFn::Add, true),
+    (IntBinary::Sub, AtomicFn::Add, false),
+    (IntBinary::Min, AtomicFn::Min, true),
+    (IntBinary::Max, AtomicFn::Max, true),
+    (IntBinary::And, AtomicFn::And, true),
+    (IntBinary::Or, AtomicFn::Or, true),
+    (IntBinary::Xor, AtomicFn::Xor, true),
+];
+
+/// Looks for updates in a function.
+struct Search<'a> {
+    program: &'a Program,
+    body: &'a Body,
+}
+
+impl Search<'_> {
+    fn op(&self, pc: Pc) -> &Op {
+        &self.program.code[pc.index()].op
+    }
+
+    fn update(&self, pc: Pc, uses: &mut ResultUse) -> Option<Update> {
+        let is_load = load_space(self.op(pc)).is_some();
+        let pairs = self.body.code().filter(|other| *other != pc && (load_space(self.op(*other)).is_some() != is_load));
+        let pairs = pairs.filter(|other| self.body.is_same_place(self.program, pc, *other));
+        let mut found: Vec<Update> = Vec::new();
+        for other in pairs {
+            let (load, store) = if is_load { (pc, other) } else { (other, pc) };
+            let kind = self.operation(load, store).or_else(|| self.test(load, store, uses));
+            found.extend(kind.map(|kind| Update { load, store, kind }));
+        }
+        let is_operation = |update: &&Update| matches!(update.kind, UpdateKind::Operation(_));
+        found.iter().find(is_operation).or(found.first()).copied()
+    }
+
+    /// What is stored is computed from what was loaded, and from no other element of the array.
+    fn operation(&self, load: Pc, store: Pc) -> Option<UpdateKind> {
+        matches!(self.op(store), Op::Memory(MemoryOp::Store { .. } | MemoryOp::StoreVector { .. })).then_some(())?;
+        let sources = self.body.sources(self.program, store);
+        if !sources.contains(&load.index()) || self.has_neighbour(&sources, load) {
+            return None;
+        }
+        Some(UpdateKind::Operation(self.atomic(load, store)))
+    }
+
+    /// Whether another load of the same array is among `sources`: of shared memory any other, of global memory one whose address comes
+    /// from the same parameter.
+    fn has_neighbour(&self, sources: &BTreeSet<usize>, load: Pc) -> bool {
+        let shared = |space: Space| matches!(space, Space::Shared | Space::SharedCluster);
+        let parameters = |at: Pc| -> BTreeSet<usize> {
+            let sources = self.body.address_sources(self.program, at);
+            let is_parameter = |at: &usize| load_space(&self.program.code[*at].op) == Some(Space::Param);
+            sources.into_iter().filter(is_parameter).collect()
+        };
+        let Some(own) = load_space(self.op(load)) else { return false };
+        sources.iter().map(|at| Pc(*at as u32)).filter(|at| *at != load).any(|at| match load_space(self.op(at)) {
+            Some(space) if shared(space) && shared(own) => true,
+            Some(space) if space == own && !self.body.is_same_place(self.program, at, load) => {
+                !parameters(at).is_disjoint(&parameters(load))
+            }
+            Some(_) | None => false,
+        })
+    }
+
+    /// The atomic that does what lies between a load and a store.
+    fn atomic(&self, load: Pc, store: Pc) -> Option<AtomicFn> {
+        let Op::Memory(MemoryOp::Store { bits, reg_bits, a, .. }) = *self.op(store) else { return None };
+        let loaded = writes(&self.program.code[load.index()], self.program);
+        let (bank, _) = Bank::of_element(bits, reg_bits);
+        let maker = self.maker(bank, a, store.index())?;
+        let is_loaded = |src: Src| {
+            let SrcKind::Reg(slot) = src.kind() else { return false };
+            loaded.iter().any(|register| register.slot == slot)
+        };
+        let op = &self.program.code[maker].op;
+        if let Op::Integer(IntegerOp::Binary { f, a, b, .. }) = *op {
+            let (_, atomic, either) = INTEGER_ATOMICS.iter().copied().find(|(own, ..)| *own == f)?;
+            return (is_loaded(a) && !is_loaded(b) || either && is_loaded(b) && !is_loaded(a)).then_some(atomic);
+        }
+        let loaded_of = |a: Src, b: Src| (is_loaded(a), is_loaded(b));
+        let adds = if let Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo, c, .. })
+        | Op::Float(FloatOp::Ternary { f: FloatTernary::Fma, c, .. }) = *op
+        {
+            is_loaded(c)
+        } else if let Op::Float(FloatOp::Binary { f: f @ (FloatBinary::Add | FloatBinary::Sub), a, b, .. }) = *op {
+            loaded_of(a, b) == (true, false) || f == FloatBinary::Add && loaded_of(a, b) == (false, true)
+        } else {
+            false
+        };
+        adds.then_some(AtomicFn::Add)
+    }
+
+    /// The instruction that makes a value, past moves.
+    fn maker(&self, bank: Bank, src: Src, at: usize) -> Option<usize> {
+        let SrcKind::Reg(slot) = src.kind() else { return None };
+        self.body.maker(RegisterOperand { bank, slot, width: 1 }, at)
+    }
+
+    /// What was loaded decides whether the store or the atomic is executed, and no other element of the array has a part in it.
+    fn test(&self, load: Pc, store: Pc, uses: &mut ResultUse) -> Option<UpdateKind> {
+        let decides = uses.uses(self.program, load).decides.clone();
+        let branch = decides.into_iter().find(|branch| self.body.is_decided_by(store, *branch))?;
+        let mut sources = self.body.guard_sources(self.program, branch);
+        if !sources.contains(&load.index()) {
+            return None;
+        }
+        let is_ordered = sources.iter().any(|at| is_by_magnitude(&self.program.code[*at].op));
+        sources.extend(self.body.sources(self.program, store));
+        if self.has_neighbour(&sources, load) {
+            return None;
+        }
+        Some(if matches!(self.op(store), Op::Atomic(_)) { UpdateKind::Hint } else { UpdateKind::Test { is_ordered } })
+    }
+}
+
+fn is_by_magnitude(op: &Op) -> bool {
+    let magnitudes = [Compare::Lt, Compare::Le, Compare::Gt, Compare::Ge];
+    matches!(op, Op::Compare(CompareOp::SetpInt { cmp, .. } | CompareOp::SetpFloat { cmp, .. }) if magnitudes.contains(cmp))
+}
