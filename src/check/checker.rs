@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::catalogue::FindingId;
+use super::finding::Finding;
 use super::reporter::Reporter;
 use crate::machine::{Event, EventMask, LaunchEnd, LaunchStart};
 use crate::program::Program;
@@ -12,7 +13,8 @@ pub trait Checker: Send + Sync {
     /// A launch is about to issue its first instruction: what earlier ones did is ordered before all of it.
     fn begin(&mut self, launch: &LaunchStart);
 
-    /// The kinds of events that it wants now. An access does not change them; a launch that begins and every other event may.
+    /// The kinds of events that it wants now. An access that changes them sets [`Reporter::asks`]; a launch that begins
+    /// and every other event may change them.
     fn mask(&self) -> EventMask;
 
     /// Something happens, of a kind that it wants. True if that is a new finding.
@@ -20,6 +22,11 @@ pub trait Checker: Send + Sync {
 
     /// The launch has ended: by itself, or by this fault.
     fn end(&mut self, end: &LaunchEnd, fault: Option<FindingId>, to: &mut Reporter<'_>);
+
+    /// Reads of memory that nothing had written, one for each instruction, whether what they gave was used or not.
+    fn reads_of_unwritten(&self) -> &[Finding] {
+        &[]
+    }
 
     /// Bytes that its tables take, and bytes of memory in the pages that they are about.
     fn size(&self) -> (usize, usize) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::catalogue::FindingId;
 use super::checker::Checker;
 use super::checks::Checks;
-use super::finding::Findings;
+use super::finding::{Finding, Findings};
 use super::registry::CheckerId;
 use super::reporter::Reporter;
 use crate::machine::{Event, EventKind, EventMask, LaunchEnd, LaunchStart, Observer};
@@ -74,7 +74,7 @@ impl Checkers {
         let Self { program, findings, launch, watching, .. } = self;
         for watching in watching {
             let known = findings.list().len();
-            watching.checker.end(end, fault, &mut Reporter { program, findings, launch: *launch });
+            watching.checker.end(end, fault, &mut Reporter { program, findings, launch: *launch, asks: false });
             watching.assert_listed(findings, known);
         }
     }
@@ -88,6 +88,12 @@ impl Checkers {
     pub fn size(&self) -> (usize, usize) {
         let sizes = self.watching.iter().map(|watching| watching.checker.size());
         sizes.fold((0, 0), |(tables, memory), (more, of)| (tables + more, memory + of))
+    }
+
+    /// Reads of memory that nothing had written and that no race explains, whether what they gave was used or not.
+    pub fn reads_of_unwritten(&self) -> impl Iterator<Item = &Finding> {
+        let reads = self.watching.iter().flat_map(|watching| watching.checker.reads_of_unwritten());
+        reads.filter(|read| !self.findings.knows_race(self.launch, read.second.place.pc))
     }
 
     /// What was found so far.
@@ -114,7 +120,7 @@ impl Observer for Checkers {
     fn event(&mut self, event: &Event<'_>) -> bool {
         let kind = event.kind();
         let Self { program, findings, launch, watching, .. } = self;
-        let mut to = Reporter { program, findings, launch: *launch };
+        let mut to = Reporter { program, findings, launch: *launch, asks: false };
         let mut found = false;
         let mut known = to.findings.list().len();
         for watching in watching.iter_mut().filter(|watching| watching.wanted.has(kind)) {
@@ -124,11 +130,11 @@ impl Observer for Checkers {
                 known = to.findings.list().len();
             }
         }
-        // Accesses are most of a run, and change no mask.
-        if kind != EventKind::Access {
+        // Accesses are most of a run, and change hardly any mask.
+        if to.asks || kind != EventKind::Access {
             self.ask();
         }
-        debug_assert!(self.watching.iter().all(|watching| watching.checker.mask() == watching.wanted), "an access changes what is wanted");
+        debug_assert!(self.watching.iter().all(|watching| watching.checker.mask() == watching.wanted), "what is wanted is known");
         found
     }
 }

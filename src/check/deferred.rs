@@ -1,7 +1,7 @@
 //! Findings that wait for the end of the launch: what looks like a mistake of its own may turn out to be one side of a race, which names
 //! the cause and is schedule-independent.
 
-use super::finding::{Finding, Findings, Pair};
+use super::finding::{Finding, Findings, Pair, SideAction};
 use super::reporter::Reporter;
 
 /// Findings that wait.
@@ -25,8 +25,9 @@ impl DeferredFindings {
     /// Reports those that no race explains.
     pub fn release(&mut self, to: &mut Reporter<'_>) {
         for finding in std::mem::take(&mut self.findings).list() {
-            let sides = [Some(finding.second), finding.first];
-            if !sides.into_iter().flatten().any(|side| to.knows_race(side.place.pc)) {
+            let sides = [Some(finding.second), finding.first].into_iter().flatten();
+            // A race of an instruction that uses a value explains no lack of it.
+            if !sides.filter(|side| side.action != SideAction::Use).any(|side| to.knows_race(side.place.pc)) {
                 to.report(finding.clone());
             }
         }

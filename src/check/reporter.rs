@@ -13,6 +13,8 @@ pub struct Reporter<'a> {
     pub findings: &'a mut Findings,
     /// Which launch of the case runs.
     pub launch: usize,
+    /// Set by a checker that wants other kinds of events after an access.
+    pub asks: bool,
 }
 
 impl Reporter<'_> {

@@ -66,6 +66,8 @@ pub struct AccessEvent<'a> {
     pub addresses: &'a PerLane<u64>,
     /// Bytes a lane.
     pub bytes: u32,
+    /// Calls in progress.
+    pub depth: u32,
     /// Of a store, what it writes and where; none where that lies in another block's shared memory.
     pub store: Option<StoreData<'a>>,
 }
@@ -476,7 +478,8 @@ impl Event<'_> {
 
 /// Something that watches a run.
 pub trait Observer {
-    /// The kinds of events it wants, asked at every turn of a warp, between turns, and after [`EventKind::AbsentSource`].
+    /// The kinds of events it wants, asked at every turn of a warp, between turns, after [`EventKind::AbsentSource`], and after
+    /// an access that reads.
     fn mask(&self) -> EventMask;
 
     /// Something happens, of a kind in the mask that was asked last. If it returns true the run pauses there with

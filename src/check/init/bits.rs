@@ -33,6 +33,18 @@ impl Bytes {
         debug_assert!(self.contains(start, bytes), "what was added is there");
     }
 
+    /// Takes out `bytes` bytes from `start` on.
+    pub fn remove(&mut self, start: u64, bytes: u64) {
+        each_word(start, bytes, |page, word, bits| {
+            if let Some(Some(page)) = self.pages.get_mut(page)
+                && page[word] & bits != 0
+            {
+                Arc::make_mut(page)[word] &= !bits;
+            }
+            true
+        });
+    }
+
     /// Whether `bytes` bytes from `start` on are all in it.
     #[inline]
     pub fn contains(&self, start: u64, bytes: u64) -> bool {
@@ -73,6 +85,9 @@ mod tests {
         assert!(!bytes.contains(4089, 1) && !bytes.contains(4100, 1) && !bytes.contains(4096, 64));
         bytes.add(4100, 28);
         assert!(bytes.contains(4090, 38) && !bytes.contains(4090, 39));
+        bytes.remove(4095, 2);
+        bytes.remove(1 << 20, 1);
+        assert!(bytes.contains(4090, 5) && !bytes.contains(4095, 1) && !bytes.contains(4096, 1) && bytes.contains(4097, 31));
     }
 
     #[test]

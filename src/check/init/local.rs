@@ -37,6 +37,14 @@ impl LocalBytes {
         }
     }
 
+    /// The byte at `address` holds nothing defined in `lanes` any more.
+    pub fn remove_byte(&mut self, lanes: LaneMask, address: u64) {
+        let (page, at) = place(address);
+        if let Some(Some(page)) = self.pages.get_mut(page) {
+            Arc::make_mut(page)[at] &= !lanes;
+        }
+    }
+
     /// The lanes of `lanes` that have not written the byte at `address`.
     pub fn missing(&self, lanes: LaneMask, address: u64) -> LaneMask {
         let (page, at) = place(address);

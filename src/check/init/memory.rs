@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use super::bits::Bytes;
 use super::local::LocalBytes;
+use super::registers::{Cause, Origin};
+use super::undefined::UndefinedBytes;
 use super::used;
-use crate::check::deferred::DeferredFindings;
-use crate::check::finding::{Finding, MemoryRange, Pair, Side, SideAction};
+use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
 use crate::check::init::catalogue::MEMORY_UNINITIALIZED;
 use crate::check::lane_text::lanes_do;
-use crate::check::reporter::Reporter;
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Destination, LaneMask, LaunchStart, MbarrierChange, MbarrierEvent,
+    AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Destination, LANES, LaneMask, LaunchStart, MbarrierChange, MbarrierEvent,
     MemoryOwner, PreparedLaunch, WgmmaChange, WgmmaEvent,
 };
+use crate::program::operands::RegisterOperand;
 use crate::program::{Program, map};
 
 /// Bytes of a barrier object.
@@ -33,16 +34,16 @@ pub(super) struct Memory {
     blocks: Vec<BlockBytes>,
     /// The launch that runs.
     prepared: Option<Arc<PreparedLaunch>>,
-    /// Reads that may be sides of races.
-    deferred: DeferredFindings,
 }
 
 /// A piece of global memory that held nothing at first.
 #[derive(Clone)]
 struct Undefined {
     range: Range<u64>,
-    /// What was written, counted from its start.
+    /// What was written that is defined, counted from its start.
     written: Bytes,
+    /// What was written that is not, by address.
+    undefined: UndefinedBytes,
 }
 
 /// The written bytes of a block's shared memory and its threads' local memory.
@@ -51,15 +52,12 @@ struct BlockBytes {
     /// The block, in order of launch.
     number: u64,
     shared: Bytes,
+    /// What was written to shared memory that is undefined.
+    undefined: UndefinedBytes,
     /// By warp.
     local: Vec<LocalBytes>,
-}
-
-/// What a read misses.
-struct Missing {
-    lanes: LaneMask,
-    /// The first unwritten byte that the first of them reads.
-    address: u64,
+    /// By warp, what was written that is undefined: byte b of lane l at 32 b + l.
+    undefined_local: Vec<UndefinedBytes>,
 }
 
 impl Memory {
@@ -69,23 +67,19 @@ impl Memory {
         self.blocks.clear();
         for range in &launch.undefined {
             if !self.undefined.iter().any(|known| known.range == *range) {
-                self.undefined.push(Undefined { range: range.clone(), written: Bytes::default() });
+                self.undefined.push(Undefined { range: range.clone(), written: Bytes::default(), undefined: UndefinedBytes::default() });
             }
         }
     }
 
-    /// The launch has ended.
-    pub fn end(&mut self, to: &mut Reporter<'_>) {
-        self.deferred.release(to);
-    }
-
-    /// Notes what is written, and reports what is read too early.
-    pub fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
+    /// Notes what is written. False if what is read is undefined.
+    #[inline]
+    pub fn access(&mut self, event: &AccessEvent<'_>) -> bool {
         match event.space {
             Space::Shared | Space::SharedCluster => {
                 let bytes = &mut self.block(event.by.number, event.owner.0).shared;
                 if !passes(bytes, 0, event) {
-                    return self.missing(event, to);
+                    return false;
                 }
                 if event.kind == AccessKind::Write {
                     note(bytes, 0, event);
@@ -93,35 +87,36 @@ impl Memory {
             }
             Space::Global | Space::Generic => {
                 let first = event.addresses[0];
-                let Some(piece) = self.undefined.iter_mut().find(|piece| piece.range.contains(&first)) else { return false };
+                let Some(piece) = self.undefined.iter_mut().find(|piece| piece.range.contains(&first)) else { return true };
                 if !passes(&piece.written, piece.range.start, event) {
-                    return self.missing(event, to);
+                    return false;
                 }
                 if event.kind == AccessKind::Write {
                     note(&mut piece.written, piece.range.start, event);
                 }
             }
-            Space::Local | Space::ParamFunc => return self.access_local(event, to),
+            Space::Local | Space::ParamFunc => return self.access_local(event),
             Space::Const | Space::Param => {}
         }
-        false
+        true
     }
 
     /// Parameters of functions are handed over without an access, so only what is written there counts.
-    fn access_local(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
+    fn access_local(&mut self, event: &AccessEvent<'_>) -> bool {
         let local = self.local(event);
         if event.space == Space::Local && event.kind != AccessKind::Write && !local.contains(event) {
-            return self.missing(event, to);
+            return false;
         }
         if event.kind != AccessKind::Read {
             local.add(event);
         }
-        false
+        true
     }
 
-    /// A read of bytes without a write before it. If that is a mistake they count as written from now on: one mistake is reported once.
+    /// The lanes that read what is undefined, each with the bytes of it as bits. A copy of a structure includes the padding in it, which
+    /// does not count.
     #[cold]
-    fn missing(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
+    pub fn lacking(&mut self, event: &AccessEvent<'_>, program: &Program) -> Vec<(usize, u64)> {
         let lacks = |lane: usize| {
             let start = event.addresses[lane];
             let bytes = (start..start + u64::from(event.bytes)).zip(0..);
@@ -131,16 +126,8 @@ impl Memory {
         };
         assert!(event.bytes > 0, "an access is of some bytes");
         let all = u64::MAX >> (64 - u64::from(event.bytes.clamp(1, 64)));
-        let lacking: Vec<(usize, u64)> = event.lanes.iter().map(|lane| (lane, lacks(lane))).filter(|(_, lacks)| *lacks != 0).collect();
-        // A copy of a structure includes the padding in it.
-        let matters = |lacks: u64| lacks == all || event.kind == AccessKind::Atomic || used::uses(to.program, event.place.pc, lacks);
-        let lanes = lacking.iter().filter(|(_, lacks)| matters(*lacks)).map(|(lane, _)| *lane).collect::<LaneMask>();
-        let first = lacking.iter().find(|(lane, _)| lanes.contains(*lane));
-        let Some((lane, lacks)) = first else { return false };
-        assert!(event.lanes.contains_all(lanes), "lanes of the access read too early");
-        let missing = Missing { lanes, address: event.addresses[*lane] + u64::from(lacks.trailing_zeros()) };
-        self.note_all(event);
-        self.report(event, &missing, to)
+        let matters = |lacks: u64| lacks == all || event.kind == AccessKind::Atomic || used::uses(program, event.place.pc, lacks);
+        event.lanes.iter().map(|lane| (lane, lacks(lane))).filter(|(_, lacks)| *lacks != 0 && matters(*lacks)).collect()
     }
 
     fn is_written(&self, event: &AccessEvent<'_>, lane: usize, address: u64) -> bool {
@@ -158,7 +145,37 @@ impl Memory {
         }
     }
 
-    fn note_all(&mut self, event: &AccessEvent<'_>) {
+    /// Where the undefined value of a byte comes from that a lane reads: from what was stored there, or from there.
+    pub fn origin(&mut self, event: &AccessEvent<'_>, (register, lane): (RegisterOperand, usize), address: u64) -> Origin {
+        let stored = match event.space {
+            Space::Shared | Space::SharedCluster => self.block(event.by.number, event.owner.0).undefined.get(address),
+            Space::Local => {
+                let block = self.block(event.by.number, event.by.block_slot);
+                block.undefined_local.get(event.place.warp.index()).and_then(|bytes| bytes.get(LANES as u64 * address + lane as u64))
+            }
+            Space::Generic | Space::Global | Space::Const | Space::Param | Space::ParamFunc => {
+                self.piece(address).and_then(|piece| piece.undefined.get(address))
+            }
+        };
+        let unwritten = || {
+            let memory = MemoryRange { space: event.space, block: self.owner_of(event), address, bytes: event.bytes };
+            Origin { place: event.place, lane, register, cause: Cause::Memory(memory) }
+        };
+        stored.unwrap_or_else(unwritten)
+    }
+
+    /// The block whose memory an access is to.
+    fn owner_of(&self, event: &AccessEvent<'_>) -> [u32; 3] {
+        match event.space {
+            Space::SharedCluster => self.index_of(self.number_of(event.by.number, event.owner.0)),
+            Space::Generic | Space::Global | Space::Const | Space::Shared | Space::Local | Space::Param | Space::ParamFunc => {
+                event.place.block
+            }
+        }
+    }
+
+    /// What an access covers counts as defined from now on: one mistake is reported once.
+    pub fn note_all(&mut self, event: &AccessEvent<'_>) {
         match event.space {
             Space::Shared | Space::SharedCluster => note(&mut self.block(event.by.number, event.owner.0).shared, 0, event),
             Space::Local => self.local(event).add(event),
@@ -169,33 +186,44 @@ impl Memory {
         }
     }
 
-    /// Only the thread itself writes to its local memory, so that is reported at once.
-    fn report(&mut self, event: &AccessEvent<'_>, missing: &Missing, to: &mut Reporter<'_>) -> bool {
-        let action = if event.kind == AccessKind::Atomic { SideAction::Atomic } else { SideAction::Read };
-        let side = (event.place.pc, action);
-        if self.deferred.repeats(Pair::lone(MEMORY_UNINITIALIZED, 0, side)) || to.repeats(MEMORY_UNINITIALIZED, side) {
-            return false;
-        }
-        let block = match event.space {
-            Space::SharedCluster => self.index_of(self.number_of(event.by.number, event.owner.0)),
-            Space::Generic | Space::Global | Space::Const | Space::Shared | Space::Local | Space::Param | Space::ParamFunc => {
-                event.place.block
+    /// `lane` stores something undefined in `bytes` bytes from `address` on. False if that memory outlives the launch.
+    pub fn undefine(&mut self, event: &AccessEvent<'_>, lane: usize, (address, bytes): (u64, u64), origin: Origin) -> bool {
+        match event.space {
+            Space::Shared | Space::SharedCluster => {
+                let block = self.block(event.by.number, event.owner.0);
+                block.shared.remove(address, bytes);
+                block.undefined.set(address, bytes, origin);
+                true
             }
-        };
-        let side = Side { bytes: event.bytes, ..Side::new(event.place, missing.lanes, action) };
-        let memory = MemoryRange { space: event.space, block, address: missing.address, bytes: event.bytes };
-        let finding = finding(side, memory, &lanes_do(missing.lanes, "read"), to.program);
-        if event.space == Space::Local {
-            return to.report(finding);
+            Space::Local => {
+                let warp = event.place.warp.index();
+                self.local(event);
+                let block = self.block(event.by.number, event.by.block_slot);
+                block.undefined_local.resize_with(block.local.len(), UndefinedBytes::default);
+                for at in address..address + bytes {
+                    block.local[warp].remove_byte(LaneMask::of(lane), at);
+                    block.undefined_local[warp].set(LANES as u64 * at + lane as u64, 1, origin);
+                }
+                true
+            }
+            // A parameter of a function is handed over without an access.
+            Space::ParamFunc => true,
+            Space::Generic | Space::Global | Space::Const | Space::Param => false,
         }
-        self.deferred.defer(finding);
-        false
+    }
+
+    /// What is said of an access that uses what it reads: one by which no register gets it, or whose result is memory.
+    pub fn use_at_once(&self, event: &AccessEvent<'_>, lanes: LaneMask, address: u64, program: &Program) -> Finding {
+        let action = if event.kind == AccessKind::Atomic { SideAction::Atomic } else { SideAction::Read };
+        let side = Side { bytes: event.bytes, ..Side::new(event.place, lanes, action) };
+        let memory = MemoryRange { space: event.space, block: self.owner_of(event), address, bytes: event.bytes };
+        finding(side, memory, &lanes_do(lanes, "read"), program)
     }
 
     /// What a copy reads must have been written when it is issued, and what it writes counts from then on.
-    pub fn copy(&mut self, event: &CopyEvent<'_>, program: &Program) {
+    pub fn copy(&mut self, event: &CopyEvent<'_>, program: &Program) -> Option<Finding> {
         if event.stage != CopyStage::Issued {
-            return;
+            return None;
         }
         let copy = event.copy;
         let mut missing = None;
@@ -213,24 +241,24 @@ impl Memory {
             }
             self.note(copy.by.number, at, bytes);
         }
-        if let Some(memory) = missing {
+        missing.map(|memory| {
             let side = Side { bytes: memory.bytes, copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, SideAction::Read) };
-            self.deferred.defer(finding(side, memory, "this copy reads", program));
-        }
+            finding(side, memory, "this copy reads", program)
+        })
     }
 
     /// What a `wgmma` reads of the block's shared memory must have been written when it is issued.
-    pub fn wgmma(&mut self, event: &WgmmaEvent<'_>, program: &Program) {
-        let WgmmaChange::Issued { wgmma, .. } = event.change else { return };
+    pub fn wgmma(&mut self, event: &WgmmaEvent<'_>, program: &Program) -> Option<Finding> {
+        let WgmmaChange::Issued { wgmma, .. } = event.change else { return None };
         let owner = MemoryOwner::Block { block_slot: event.by.block_slot, index: event.place.block };
         let missing = wgmma.reads().find_map(|(start, end)| {
             let (from, bytes) = (Destination { owner, address: u64::from(start) }, u64::from(end - start));
             if self.holds(event.by.number, from, bytes) { None } else { self.gap(event.by.number, from, bytes) }
         });
-        if let Some(memory) = missing {
+        missing.map(|memory| {
             let side = Side { bytes: memory.bytes, copy: Some(wgmma.id), ..Side::new(event.place, event.lanes, SideAction::Read) };
-            self.deferred.defer(finding(side, memory, "this wgmma reads", program));
-        }
+            finding(side, memory, "this wgmma reads", program)
+        })
     }
 
     /// `mbarrier.init` writes the object.
@@ -343,9 +371,16 @@ fn note(written: &mut Bytes, base: u64, event: &AccessEvent<'_>) {
 }
 
 fn finding(side: Side, memory: MemoryRange, reader: &str, program: &Program) -> Finding {
+    let (whose, fix) = whose(memory, program);
+    let why = format!("{reader} {} bytes before any thread wrote them: {whose}", memory.bytes);
+    Finding { memory: Some(memory), ..Finding::new(MEMORY_UNINITIALIZED, side, why, fix.to_string()) }
+}
+
+/// Why unwritten memory holds nothing defined, and what to do about it.
+pub(super) fn whose(memory: MemoryRange, program: &Program) -> (&'static str, &'static str) {
     let start = map::map(program.address_bits).heap;
     let heap = start..start + map::HEAP_WINDOW;
-    let (whose, fix) = match memory.space {
+    match memory.space {
         Space::Shared | Space::SharedCluster => (
             "no thread or copy has written these bytes since the block started; shared memory holds anything then",
             "write them first, and order the writes before this read with a barrier",
@@ -360,7 +395,5 @@ fn finding(side: Side, memory: MemoryRange, reader: &str, program: &Program) -> 
             "neither the host nor a kernel has written these bytes of the buffer",
             "fill the buffer before the launch, or write them before they are read",
         ),
-    };
-    let why = format!("{reader} {} bytes before any thread wrote them: {whose}", memory.bytes);
-    Finding { memory: Some(memory), ..Finding::new(MEMORY_UNINITIALIZED, side, why, fix.to_string()) }
+    }
 }

@@ -4,7 +4,7 @@ mod short;
 
 use std::collections::BTreeMap;
 
-use crate::check::Finding;
+use crate::check::{Finding, SideAction};
 use crate::isa::Space;
 use crate::launch::{Basis, Origins, PlannedBuffer, PlannedLaunch, Word};
 use crate::machine::{Trap, TrapKind};
@@ -49,7 +49,9 @@ pub struct OriginTexts<'a> {
 impl OriginTexts<'_> {
     /// What of a finding comes from values that are made up, or from a block that is a guess.
     pub fn of_finding(&mut self, launch: &PlannedLaunch, finding: &Finding) -> String {
-        let origin = self.of(launch, finding.second.place.pc, false);
+        // What was read and is used elsewhere has the address that it was read from.
+        let read = finding.first.filter(|first| finding.second.action == SideAction::Use && first.action == SideAction::Read);
+        let origin = self.of(launch, read.unwrap_or(finding.second).place.pc, false);
         if origin.is_empty() { of_guessed_block(launch, finding) } else { origin }
     }
 

@@ -390,6 +390,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     #[inline(always)]
     fn emit_access(&mut self, space: Space, access: &LaneAccess, kind: AccessKind, (how, proxy): (Access, Proxy)) {
         self.emit(&Event::Access(self.access_event(space, access, kind, (how, proxy))));
+        if kind != AccessKind::Write {
+            self.wants = self.observer.mask();
+        }
     }
 
     #[inline(always)]
@@ -398,7 +401,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
         let (place, by, owner) = (self.place, self.block_id(), (self.block_slot - self.rank + rank, rank));
         let lockstep = self.warp.lockstep(lanes);
-        AccessEvent { place, by, lanes, lockstep, kind, how, proxy, space, owner, addresses, bytes, store: None }
+        let depth = self.running_depth();
+        AccessEvent { place, by, lanes, lockstep, kind, how, proxy, space, owner, addresses, bytes, depth, store: None }
     }
 
     /// How the running instruction accesses memory, and by which path.

@@ -92,6 +92,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Runs one group until its rank reaches `limit`, the groups change, or the turn ends.
     fn run_group(&mut self, index: usize, limit: u32) -> Option<Pause> {
         let program = self.program;
+        self.running = index;
         let chosen = &self.warp.groups[index];
         assert!(chosen.state == GroupState::Ready, "a group runs that waits");
         assert!(!chosen.mask.is_empty() && self.warp.live.contains_all(chosen.mask), "lanes run that are not live");
@@ -213,6 +214,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Calls in progress in a group.
     fn depth(&self, group: &Group) -> u32 {
         self.warp.groups[group.index].stack.as_ref().map_or(0, |frame| frame.depth)
+    }
+
+    /// Calls in progress in the group that runs.
+    fn running_depth(&self) -> u32 {
+        self.warp.groups.get(self.running).map_or(0, |group| group.stack.as_ref().map_or(0, |frame| frame.depth))
     }
 
     /// The groups have changed: puts what has come of it on the stack of the warp, if it has one.

@@ -140,6 +140,8 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub clock_jump: ClockJump,
     /// Where and when; `pc` and `tick` are those of the running instruction.
     pub place: Place,
+    /// The group that runs, of those of the warp.
+    pub running: usize,
     /// Ticks left of the turn.
     pub left: u32,
     /// Thread-instructions executed in this turn.

@@ -131,6 +131,7 @@ impl Machine {
             place: Place { pc: Pc(0), tick: self.tick, block: block.index, warp: WarpId::new(warp as u32) },
             left: allowance,
             thread_instructions: 0,
+            running: 0,
             paused: false,
         };
         let held = run.warp.state_bytes();

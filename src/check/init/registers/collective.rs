@@ -5,7 +5,7 @@
 
 use super::Registers;
 use super::frames::{ContributedOperands, WarpFrames};
-use super::origin::{Absence, Origin, OriginId, Origins};
+use super::origin::{Absence, Cause, Origin, OriginId, Origins};
 use crate::machine::{Collective, LANES, LaneMask};
 use crate::program::operands::{RegisterOperand, writes};
 use crate::program::{Bank, Program};
@@ -15,9 +15,8 @@ impl Registers {
     pub fn collective(&mut self, collective: &Collective, program: &Program) {
         let place = collective.place;
         let inst = &program.code[place.pc.index()];
-        let Some((function, tracked)) = program.function_at(place.pc).and_then(|id| self.tracking.functions.get_key_value(&id)) else {
-            return;
-        };
+        let Some(function) = program.function_at(place.pc) else { return };
+        let tracked = self.tracking.function(function);
         let key = (place.block, place.warp);
         if !collective.absent.is_empty() {
             self.warps.entry(key).or_insert_with(|| WarpFrames::new(collective.live));
@@ -30,17 +29,15 @@ impl Registers {
             for lane in collective.lanes.iter() {
                 let missing = |source| {
                     let absence = Absence::of(source, collective, threads);
-                    warp.origins.add(Origin { place, lane, register, absent: Some((source, absence)) })
+                    warp.origins.add(Origin { place, lane, register, cause: Cause::Absent(source, absence) })
                 };
                 if let Some(id) = received(&warp.contributed, collective, (lane, register), missing) {
                     origins.set(lane, id);
                 }
             }
-            warp.frame(tracked, collective.depth, *function).0.write(tracked, register, (collective.lanes, origins.lanes), &origins);
+            warp.frame(tracked, collective.depth, function).0.write(tracked, register, (collective.lanes, origins.lanes), &origins);
         }
-        if !self.tracking.has_unwritten && warp.is_defined() {
-            self.warps.remove(&key);
-        }
+        self.release(key);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tracked registers of a warp: in which lanes they are undefined, call by call.
 
-use super::origin::{Origin, OriginId, OriginTable, Origins};
+use super::origin::{Cause, Origin, OriginId, OriginTable, Origins};
 use super::tracked::{TrackedRegisters, Tracking};
 use crate::machine::{Issue, LANES, LaneMask, PerLane, Place};
 use crate::program::FuncId;
@@ -15,6 +15,8 @@ pub(super) struct WarpFrames {
     pub contributed: ContributedOperands,
     /// Where what is undefined comes from.
     pub origins: OriginTable,
+    /// Whether memory gave it something undefined, which may be in every register now.
+    pub has_loaded: bool,
     frames: Vec<Frame>,
 }
 
@@ -37,8 +39,10 @@ pub(super) struct Frame {
     function: FuncId,
     /// For each tracked register, the lanes in which it is undefined.
     undefined: Vec<LaneMask>,
-    /// For each, where the values of these lanes come from.
-    origins: Vec<PerLane<OriginId>>,
+    /// How many are undefined in some lane.
+    count: usize,
+    /// For each, where the values of these lanes come from, if that is known of any.
+    origins: Vec<Option<Box<PerLane<OriginId>>>>,
 }
 
 impl WarpFrames {
@@ -58,15 +62,24 @@ impl WarpFrames {
 
     /// Lanes call: the registers of the function, or of all that may be it, are unwritten.
     pub fn enter(&mut self, tracking: &Tracking, callee: Option<FuncId>, issue: &Issue) {
-        for (function, tracked) in tracking.functions.iter().filter(|(function, _)| callee.is_none_or(|callee| callee == **function)) {
-            self.frame(tracked, issue.depth + 1, *function).0.enter(tracked, issue.active);
+        for (function, tracked) in tracking.functions().filter(|(function, _)| callee.is_none_or(|callee| callee == *function)) {
+            let is_known = self.frames.iter().any(|frame| (frame.depth, frame.function) == (issue.depth + 1, function));
+            if is_known || !tracked.unwritten.is_empty() {
+                self.frame(tracked, issue.depth + 1, function).0.enter(tracked, issue.active);
+            }
         }
     }
 
     /// Whether nothing is undefined.
     pub fn is_defined(&self) -> bool {
-        (self.contributed.values | self.contributed.controls).is_empty()
-            && self.frames.iter().all(|frame| frame.undefined.iter().all(|lanes| lanes.is_empty()))
+        (self.contributed.values | self.contributed.controls).is_empty() && self.frames.iter().all(|frame| frame.count == 0)
+    }
+
+    /// Lanes exit: nothing of theirs is undefined any more.
+    pub fn forget(&mut self, lanes: LaneMask) {
+        self.contributed.values &= !lanes;
+        self.contributed.controls &= !lanes;
+        self.frames.iter_mut().for_each(|frame| frame.forget(lanes));
     }
 }
 
@@ -93,18 +106,36 @@ impl ContributedOperands {
 
 impl Frame {
     fn new(tracked: &TrackedRegisters, depth: u32, function: FuncId) -> Self {
-        let origins = vec![[OriginId::UNKNOWN; LANES]; tracked.len()];
-        let mut frame = Self { depth, function, undefined: vec![LaneMask::NONE; tracked.len()], origins };
+        let origins = vec![None; tracked.len()];
+        let mut frame = Self { depth, function, undefined: vec![LaneMask::NONE; tracked.len()], count: 0, origins };
         frame.enter(tracked, LaneMask::ALL);
         frame
     }
 
     /// Lanes enter the function: what it may read before it writes it is undefined. All else it writes first.
     fn enter(&mut self, tracked: &TrackedRegisters, lanes: LaneMask) {
+        self.forget(lanes);
         for number in &tracked.unwritten {
-            self.undefined[*number] |= lanes;
-            lanes.iter().for_each(|lane| self.origins[*number][lane] = OriginId::UNKNOWN);
+            self.set(*number, (lanes, lanes));
+            if let Some(origins) = &mut self.origins[*number] {
+                lanes.iter().for_each(|lane| origins[lane] = OriginId::UNKNOWN);
+            }
         }
+    }
+
+    /// Nothing is undefined in `lanes`.
+    fn forget(&mut self, lanes: LaneMask) {
+        if self.count > 0 {
+            (0..self.undefined.len()).for_each(|number| self.set(number, (lanes, LaneMask::NONE)));
+        }
+    }
+
+    /// In `lanes` a register is undefined where `undefined` says so.
+    fn set(&mut self, number: usize, (lanes, undefined): (LaneMask, LaneMask)) {
+        let mask = &mut self.undefined[number];
+        let before = !mask.is_empty();
+        *mask = *mask & !lanes | undefined;
+        self.count = self.count + usize::from(!mask.is_empty()) - usize::from(before);
     }
 
     /// The lanes in which a register is undefined.
@@ -123,9 +154,9 @@ impl Frame {
         let mut read = Origins::default();
         for number in tracked.numbers(register) {
             for lane in (self.undefined[number] & executing).iter() {
-                let id = &mut self.origins[number][lane];
+                let id = &mut self.origins[number].get_or_insert_with(|| Box::new([OriginId::UNKNOWN; LANES]))[lane];
                 if *id == OriginId::UNKNOWN {
-                    *id = table.add(Origin { place, lane, register, absent: None });
+                    *id = table.add(Origin { place, lane, register, cause: Cause::Unwritten });
                 }
                 read.set(lane, *id);
             }
@@ -144,8 +175,11 @@ impl Frame {
         assert!(active.contains_all(undefined), "lanes that write nothing write nothing undefined");
         let any = origins.any().unwrap_or(OriginId::UNKNOWN);
         for number in tracked.numbers(register) {
-            self.undefined[number] = self.undefined[number] & !active | undefined;
-            undefined.iter().for_each(|lane| self.origins[number][lane] = origins.of(lane).unwrap_or(any));
+            self.set(number, (active, undefined));
+            if !undefined.is_empty() {
+                let known = self.origins[number].get_or_insert_with(|| Box::new([OriginId::UNKNOWN; LANES]));
+                undefined.iter().for_each(|lane| known[lane] = origins.of(lane).unwrap_or(any));
+            }
         }
     }
 }

@@ -1,14 +1,16 @@
 //! Uses of registers and predicates that have no defined value.
 //!
-//! Two things leave a register undefined: nothing on the path has written it, or `shfl` takes it from a lane that does not take
-//! part. Which registers may be read before they are written is known before the run (`candidates`), and so is where their values, and
-//! those that `shfl` gives, can go (`tracked`). Only those are tracked: for each the lanes in which it is undefined, and where that came
-//! from (`frames`, `origin`). What an instruction computes from undefined operands is undefined (`flow`), and so is what comes from a
-//! lane that contributes such a value (`collective`). It is a mistake once it decides which way a thread goes, which address it accesses,
-//! or what it stores (`used`).
+//! Three things leave a register undefined: nothing on the path has written it, `shfl` takes it from a lane that does not take part, or
+//! a load takes it from memory that holds nothing defined. Which registers may be read before they are written is known before the run
+//! (`candidates`), and so is where their values, and those that `shfl` gives, can go (`tracked`). Only those are tracked: for each the
+//! lanes in which it is undefined, and where that came from (`frames`, `origin`). What memory gives can come into every register, so the
+//! warp that gets it is followed through all instructions as long as anything of it is undefined. What an instruction computes from
+//! undefined operands is undefined (`flow`), and so is what comes from a lane that contributes such a value (`collective`). It is a
+//! mistake once it decides which way a thread goes, which address it accesses, or what an instruction does (`used`); what is stored is
+//! handed to the memory (`stored`).
 //!
-//! Of a program without candidates nothing is tracked until a lane is absent from a `shfl`, and then that warp alone, as long as
-//! anything of it is undefined: until then all that it reads has been written.
+//! Of a program without candidates nothing is tracked until a lane is absent from a `shfl` or loads something undefined, and then that
+//! warp alone, as long as anything of it is undefined: until then all that it reads has been written.
 
 mod candidates;
 mod collective;
@@ -17,6 +19,7 @@ mod frames;
 mod kinds;
 mod name;
 mod origin;
+mod stored;
 mod tracked;
 mod used;
 
@@ -27,13 +30,18 @@ use std::sync::Arc;
 use flow::Operands;
 use frames::{Frame, WarpFrames};
 use kinds::{is_collective, passes_on};
-use origin::{OriginTable, Origins};
+use origin::Origins;
+pub(super) use origin::{Cause, Origin, OriginId, OriginTable};
+pub(super) use stored::Stored;
+use stored::stored_registers;
 use tracked::{TrackedRegisters, Tracking};
+pub(super) use used::{Matters, report};
 
+use super::reports::Reports;
 use crate::base::WarpId;
 use crate::check::reporter::Reporter;
-use crate::machine::{Issue, LaneMask, LaunchStart, Place, Tick, Warp};
-use crate::program::operands::{RegisterOperand, Use, registers_of, writes};
+use crate::machine::{AccessEvent, AccessKind, Issue, LANES, LaneMask, LaunchStart, Place, Tick, Warp};
+use crate::program::operands::{RegisterOperand, Use, call_results, registers_of, writes};
 use crate::program::{CallId, CallTarget, ControlOp, FuncId, Inst, Op, Program};
 
 /// A block and a warp of it.
@@ -45,6 +53,10 @@ pub(super) struct Registers {
     tracking: Arc<Tracking>,
     /// The warps that are tracked.
     warps: BTreeMap<WarpKey, WarpFrames>,
+    /// How many of them memory gave something undefined.
+    loaded: usize,
+    /// What the running instruction stores that is undefined.
+    stored: Option<Stored>,
     /// Threads of a block.
     threads: u32,
     /// The instruction reported last, which is reported again after a pause.
@@ -54,7 +66,7 @@ pub(super) struct Registers {
 impl Registers {
     /// Those of a program.
     pub fn new(program: &Program) -> Self {
-        Self { tracking: Arc::new(Tracking::new(program)), warps: BTreeMap::new(), threads: 0, last: None }
+        Self { tracking: Arc::new(Tracking::new(program)), warps: BTreeMap::new(), loaded: 0, stored: None, threads: 0, last: None }
     }
 
     /// Whether there is anything to track now; else instructions need not be reported.
@@ -65,36 +77,62 @@ impl Registers {
     /// A launch begins.
     pub fn begin(&mut self, launch: &LaunchStart) {
         self.warps.clear();
+        self.loaded = 0;
+        self.stored = None;
         self.threads = launch.prepared.config.block.iter().product();
         self.last = None;
     }
 
     /// Lanes exit: their registers are of no interest any more.
     pub fn exited(&mut self, place: &Place, lanes: LaneMask) {
-        if let Entry::Occupied(mut warp) = self.warps.entry((place.block, WarpId::new(place.warp.number()))) {
-            assert!(warp.get().live.contains_all(lanes), "a lane exits once");
-            warp.get_mut().live &= !lanes;
-            if warp.get().live.is_empty() {
-                warp.remove();
-            }
+        let key = (place.block, place.warp);
+        let Some(warp) = self.warps.get_mut(&key) else { return };
+        assert!(warp.live.contains_all(lanes), "a lane exits once");
+        warp.live &= !lanes;
+        warp.forget(lanes);
+        if warp.live.is_empty() {
+            self.loaded -= usize::from(warp.has_loaded);
+            self.warps.remove(&key);
+            return;
+        }
+        self.release(key);
+    }
+
+    /// Stops to look at all instructions of a warp of which nothing is undefined any more.
+    fn release(&mut self, key: WarpKey) {
+        let Some(warp) = self.warps.get_mut(&key) else { return };
+        if !warp.is_defined() {
+            return;
+        }
+        self.loaded -= usize::from(std::mem::take(&mut warp.has_loaded));
+        if !self.tracking.has_unwritten {
+            self.warps.remove(&key);
         }
     }
 
     /// An instruction is about to be executed.
     #[inline]
-    pub fn before(&mut self, issue: &Issue, warp: &Warp, to: &mut Reporter<'_>) -> bool {
-        let is_tracked = self.is_needed() && self.tracking.code.get(issue.place.pc.index()).is_some_and(|flag| *flag);
+    pub fn before(&mut self, issue: &Issue, warp: &Warp, to: (&mut Reports, &mut Reporter<'_>)) -> bool {
+        let is_flagged = self.tracking.code.get(issue.place.pc.index()).is_some_and(|flag| *flag);
+        let is_tracked = is_flagged && self.is_needed() || self.loaded > 0;
         if !is_tracked || self.last.replace(issue.place.tick) == Some(issue.place.tick) {
             return false;
         }
-        self.execute(issue, warp, to)
+        self.stored = None;
+        let key = (issue.place.block, issue.place.warp);
+        if !is_flagged && !self.warps.get(&key).is_some_and(|warp| warp.has_loaded) {
+            return false;
+        }
+        let found = self.execute(issue, warp, to);
+        self.release(key);
+        found
     }
 
-    fn execute(&mut self, issue: &Issue, warp: &Warp, to: &mut Reporter<'_>) -> bool {
+    fn execute(&mut self, issue: &Issue, warp: &Warp, (reports, to): (&mut Reports, &mut Reporter<'_>)) -> bool {
         let program = to.program;
         let inst = &program.code[issue.place.pc.index()];
         let tracking = Arc::clone(&self.tracking);
-        let frames = match self.warps.entry((issue.place.block, WarpId::new(issue.place.warp.number()))) {
+        let frames = match self.warps.entry((issue.place.block, issue.place.warp)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(_) if !tracking.has_unwritten => return false,
             Entry::Vacant(free) => free.insert(WarpFrames::new(warp.live)),
@@ -103,9 +141,10 @@ impl Registers {
             frames.enter(&tracking, callee(program, call), issue);
         }
         let Some(function) = program.function_at(issue.place.pc) else { return false };
-        let Some(tracked) = tracking.functions.get(&function) else { return false };
+        let tracked = tracking.function(function);
         let (frame, table) = frames.frame(tracked, issue.depth, function);
-        let Reads { values, guard, origins, found } = read((frame, tracked, table), (inst, issue), to);
+        let Reads { values, guard, origins, stored, found } = read((frame, tracked, table), (inst, issue), (reports, to));
+        self.stored = stored;
         let undefined = |bank, slot| frame.undefined(tracked, RegisterOperand { bank, slot, width: 1 });
         let operands = Operands { program, warp, frame: issue.frame, active: issue.active, undefined };
         if is_collective(&inst.op, program) {
@@ -117,8 +156,45 @@ impl Registers {
         for register in writes(inst, program) {
             frame.write(tracked, register, (issue.active | guard, result | guard), &origins);
         }
+        if let Op::Control(ControlOp::Call { call, .. }) = inst.op {
+            let results = call_results(program, call);
+            results.iter().for_each(|register| frame.write(tracked, *register, (issue.active, LaneMask::NONE), &Origins::default()));
+        }
         found
     }
+
+    /// What the instruction of an access stores that is undefined.
+    #[inline]
+    pub fn stored(&self, event: &AccessEvent<'_>) -> Option<&Stored> {
+        let stored = self.stored.as_ref()?;
+        (stored.place == event.place && event.kind != AccessKind::Read).then_some(stored)
+    }
+
+    /// Memory gives something undefined to registers of lanes, after [`Self::before`] and before the instruction is executed.
+    pub fn load(&mut self, event: &AccessEvent<'_>, values: &[Value], program: &Program) {
+        let place = event.place;
+        let Some(function) = program.function_at(place.pc) else { return };
+        let tracked = self.tracking.function(function);
+        let threads = LaneMask::lowest(self.threads.saturating_sub(place.warp.number() * LANES as u32));
+        let warp = self.warps.entry((place.block, place.warp)).or_insert_with(|| WarpFrames::new(threads));
+        self.loaded += usize::from(!std::mem::replace(&mut warp.has_loaded, true));
+        let (frame, table) = warp.frame(tracked, event.depth, function);
+        for Value { register, lane, origin } in values {
+            let mut origins = Origins::default();
+            origins.set(*lane, table.add(*origin));
+            frame.write(tracked, *register, (origins.lanes, origins.lanes), &origins);
+        }
+    }
+}
+
+/// An undefined value that memory gives to a register of a lane.
+pub(super) struct Value {
+    /// The register.
+    pub register: RegisterOperand,
+    /// The lane.
+    pub lane: usize,
+    /// Where the value comes from.
+    pub origin: Origin,
 }
 
 /// What of all that an instruction reads is undefined.
@@ -130,6 +206,8 @@ struct Reads {
     guard: LaneMask,
     /// Where all that comes from.
     origins: Origins,
+    /// What goes to memory.
+    stored: Option<Stored>,
     /// Something that matters is undefined, and a new finding.
     found: bool,
 }
@@ -138,9 +216,10 @@ struct Reads {
 fn read(
     (frame, tracked, table): (&mut Frame, &TrackedRegisters, &mut OriginTable),
     (inst, issue): (&Inst, &Issue),
-    to: &mut Reporter<'_>,
+    (reports, to): (&mut Reports, &mut Reporter<'_>),
 ) -> Reads {
     let (program, mut reads) = (to.program, Reads::default());
+    let elements = stored_registers(inst, program);
     registers_of(inst, program, |used, register| {
         let executing = match used {
             Use::Write => return,
@@ -151,8 +230,17 @@ fn read(
         if origins.lanes.is_empty() {
             return;
         }
+        if let (Use::Read, Some((element_bytes, registers))) = (used, &elements) {
+            let stored = Stored { place: issue.place, element_bytes: *element_bytes, elements: Vec::new() };
+            let stored = reads.stored.get_or_insert(stored);
+            if !stored.elements.iter().any(|(_, known, _)| *known == register) {
+                let numbers = registers.iter().zip(0..).filter(|(known, _)| **known == Some(register));
+                stored.elements.extend(numbers.map(|(_, number)| (number, register, origins.listed(table))));
+            }
+            return;
+        }
         if let Some(matters) = used::matters(inst, used, program) {
-            reads.found |= used::report(issue, register, &origins.listed(table), matters, to);
+            reads.found |= used::report(issue.place, register, &origins.listed(table), matters, (&mut *reports, &mut *to));
             return;
         }
         let lanes = if used == Use::Guard { &mut reads.guard } else { &mut reads.values };

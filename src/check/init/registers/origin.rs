@@ -1,26 +1,42 @@
 //! Where an undefined value comes from, and how that is described.
 
+use std::collections::BTreeMap;
+
 use super::name::name;
+use crate::check::finding::MemoryRange;
+use crate::check::init::memory::whose;
+use crate::check::lane_text::lanes_do;
 use crate::machine::{Collective, LANES, LaneMask, PerLane, Place};
 use crate::program::operands::RegisterOperand;
-use crate::program::{Op, Pc, Program, WarpOp};
+use crate::program::{Bank, Op, Pc, Program, WarpOp};
 
 /// Where the undefined value of a lane comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Origin {
-    /// The instruction that read an unwritten register, or that took a value from an absent lane.
+pub(in crate::check::init) struct Origin {
+    /// The instruction that read an unwritten register or unwritten memory, or that took a value from an absent lane.
     pub place: Place,
     /// The lane that executed it.
     pub lane: usize,
     /// The register it read, or wrote.
     pub register: RegisterOperand,
-    /// The lane it took the value from, and why that one did not take part. None if the register was not written.
-    pub absent: Option<(u32, Absence)>,
+    /// Why the value is undefined.
+    pub cause: Cause,
+}
+
+/// Why a value is undefined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::check::init) enum Cause {
+    /// The register was not written.
+    Unwritten,
+    /// The lane it was taken from did not take part, for this reason.
+    Absent(u32, Absence),
+    /// These bytes of memory were not written.
+    Memory(MemoryRange),
 }
 
 /// An origin in an [`OriginTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OriginId(u32);
+pub(in crate::check::init) struct OriginId(u32);
 
 impl OriginId {
     /// That of a value without a recorded origin.
@@ -32,30 +48,33 @@ impl OriginId {
     }
 }
 
-/// The origins of a warp: for an instruction and the register it read or wrote, the newest of each lane.
+/// What a row of an [`OriginTable`] is about: an instruction, the register that it read or wrote, and the warp.
+type RowKey = (Pc, (Bank, u32, u32), [u32; 3], u32);
+
+/// Origins: for an instruction of a warp and the register it read or wrote, the newest of each lane.
 #[derive(Clone, Default)]
-pub(super) struct OriginTable {
+pub(in crate::check::init) struct OriginTable {
     rows: Vec<PerLane<Option<Origin>>>,
-    /// What each row is about.
-    keys: Vec<(Pc, RegisterOperand)>,
+    /// The row of each.
+    numbers: BTreeMap<RowKey, usize>,
 }
 
 impl OriginTable {
     /// Notes an origin.
     pub fn add(&mut self, origin: Origin) -> OriginId {
-        let key = (origin.place.pc, origin.register);
-        let row = self.keys.iter().position(|known| *known == key).unwrap_or_else(|| {
-            self.keys.push(key);
+        let Origin { place, register: RegisterOperand { bank, slot, width }, .. } = origin;
+        let next = self.rows.len();
+        let row = *self.numbers.entry((place.pc, (bank, slot.0, width), place.block, place.warp.number())).or_insert(next);
+        if row == next {
             self.rows.push([None; LANES]);
-            self.rows.len() - 1
-        });
-        assert_eq!(self.rows.len(), self.keys.len(), "every row is about something");
+        }
+        assert_eq!(self.rows.len(), self.numbers.len(), "every row is about something");
         self.rows[row][origin.lane] = Some(origin);
         OriginId((row * LANES + origin.lane) as u32)
     }
 
     /// An origin that was noted.
-    fn get(&self, id: OriginId) -> Option<Origin> {
+    pub fn get(&self, id: OriginId) -> Option<Origin> {
         *self.rows.get(id.0 as usize / LANES)?.get(id.lane())?
     }
 }
@@ -114,7 +133,7 @@ fn mask(lanes: impl Iterator<Item = usize>) -> LaneMask {
 
 /// Why a lane does not take part in an collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Absence {
+pub(in crate::check::init) enum Absence {
     /// The member mask does not name it.
     LeftOut(LaneMask),
     /// The block has fewer threads.
@@ -163,7 +182,7 @@ impl Absence {
 /// What is said of an undefined value: why it is, and what to do about it.
 pub(super) struct Reported {
     /// Where the value comes from.
-    pub origin: Place,
+    pub origin: Origin,
     /// The lanes that use a value of this origin.
     pub lanes: LaneMask,
     /// Those that executed the instruction from which it comes.
@@ -182,15 +201,27 @@ impl Reported {
         let (lanes, from) = (mask(same.clone().map(|(lane, _)| *lane)), mask(same.clone().map(|(_, origin)| origin.lane)));
         let name = name(program, program.function_at(first.place.pc), first.register);
         let of = if from == lanes { String::new() } else { format!(" of {}", from.describe()) };
-        let Some((_, absence)) = first.absent else {
-            let why = match first.register == register && from == lanes {
-                true => ", but nothing on their way here has written it".to_string(),
-                false => format!(", and it was made from {name}{of}, which nothing on their way has written"),
-            };
-            let fix = format!("write {name} on every path to its first read: before the branch or the guard that leaves it out");
-            return Some(Self { origin: first.place, lanes, from, why, fix });
+        let absence = match first.cause {
+            Cause::Absent(_, absence) => absence,
+            Cause::Unwritten => {
+                let why = match first.register == register && from == lanes {
+                    true => ", but nothing on their way here has written it".to_string(),
+                    false => format!(", and it was made from {name}{of}, which nothing on their way has written"),
+                };
+                let fix = format!("write {name} on every path to its first read: before the branch or the guard that leaves it out");
+                return Some(Self { origin: *first, lanes, from, why, fix });
+            }
+            Cause::Memory(memory) => {
+                let (whose, fix) = whose(memory, program);
+                let why = format!(
+                    ", and it comes from {} bytes that {} before any thread wrote them: {whose}",
+                    memory.bytes,
+                    lanes_do(from, "read")
+                );
+                return Some(Self { origin: *first, lanes, from, why, fix: fix.to_string() });
+            }
         };
-        let taken = mask(same.clone().filter_map(|(_, origin)| Some(origin.absent?.0 as usize)));
+        let taken = mask(same.clone().filter_map(|(_, origin)| origin.source()).map(|source| source as usize));
         let shfl = match matches!(program.code[first.place.pc.index()].op, Op::Warp(WarpOp::Shuffle { mask: None, .. })) {
             true => "shfl",
             false => "shfl.sync",
@@ -203,14 +234,26 @@ impl Reported {
         let (sources, reason) = (taken.describe(), absence.why(taken));
         let why = format!(", and {made} from {sources} though {that} did not take part: {reason}");
         let fix = format!("{}; or use {name} only in lanes whose source takes part", absence.fix(taken));
-        Some(Self { origin: first.place, lanes, from, why, fix })
+        Some(Self { origin: *first, lanes, from, why, fix })
     }
 }
 
 impl Origin {
     /// Whether the two are reported as one: the same instruction and register, and lanes absent for the same reason.
     fn is_like(&self, other: &Self) -> bool {
-        let of = |origin: &Self| (origin.place.pc, origin.register, origin.absent.map(|(_, absence)| absence));
-        of(self) == of(other)
+        let cause = match (self.cause, other.cause) {
+            (Cause::Unwritten, Cause::Unwritten) | (Cause::Memory(_), Cause::Memory(_)) => true,
+            (Cause::Absent(_, one), Cause::Absent(_, other)) => one == other,
+            (Cause::Unwritten | Cause::Absent(..) | Cause::Memory(_), _) => false,
+        };
+        cause && (self.place.pc, self.register) == (other.place.pc, other.register)
+    }
+
+    /// The absent lane from which the value was taken.
+    fn source(&self) -> Option<u32> {
+        match self.cause {
+            Cause::Absent(source, _) => Some(source),
+            Cause::Unwritten | Cause::Memory(_) => None,
+        }
     }
 }

@@ -1,22 +1,19 @@
 //! What has to be tracked in a run: the registers that the value of a candidate, or what `shfl` gives, can come into, and the
-//! instructions that use those.
+//! instructions that use those. What memory gives can come into every register.
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::candidates::candidates;
 use super::kinds::{is_collective, only_computes, passes_on};
 use crate::flow::cells::FrameCells;
 use crate::flow::taint::Taint;
 use crate::program::operands::{RegisterOperand, RegisterOperands, Use, registers_of, writes};
-use crate::program::{Bank, ControlOp, FuncId, Inst, Op, Pc, Program, Slot, WarpOp};
+use crate::program::{Bank, ControlOp, FuncId, Inst, Op, Program, WarpOp};
 
-/// The registers of one function that may be undefined.
+/// The registers of one function, by the numbers of their cells.
 #[derive(Debug, Default)]
 pub(super) struct TrackedRegisters {
-    /// The number of each, by bank and slot.
-    numbers: [Vec<Option<u32>>; 3],
-    /// How many there are.
-    count: u32,
+    cells: FrameCells,
     /// Those that may be read before they are written.
     pub unwritten: Vec<usize>,
 }
@@ -24,47 +21,22 @@ pub(super) struct TrackedRegisters {
 impl TrackedRegisters {
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.count as usize
+        self.cells.end()
     }
 
     /// The numbers of those that `register` is.
-    pub fn numbers(&self, register: RegisterOperand) -> impl Iterator<Item = usize> + '_ {
-        let numbers = &self.numbers[register.bank as usize];
-        register.slot.run(register.width).filter_map(move |slot| Some((*numbers.get(slot.index())?)? as usize))
-    }
-
-    /// Adds a register, if it is not there.
-    fn add(&mut self, register: RegisterOperand) {
-        let numbers = &mut self.numbers[register.bank as usize];
-        let end = register.slot.offset(register.width).index();
-        if numbers.len() < end {
-            numbers.resize(end, None);
-        }
-        for number in numbers[register.slot.index()..end].iter_mut().filter(|number| number.is_none()) {
-            *number = Some(self.count);
-            self.count += 1;
-        }
-    }
-
-    /// All of them, by the numbers of `cells`.
-    fn cells(&self, cells: &FrameCells) -> impl Iterator<Item = usize> {
-        [Bank::B32, Bank::B64, Bank::Pred].into_iter().flat_map(move |bank| {
-            let numbered = self.numbers[bank as usize].iter().zip((0..).map(Slot)).filter(|(number, _)| number.is_some());
-            numbered.map(move |(_, slot)| cells.cell(bank, slot) as usize)
-        })
-    }
-
-    fn holds(&self, register: RegisterOperand) -> bool {
-        self.numbers(register).next().is_some()
+    pub fn numbers(&self, register: RegisterOperand) -> Range<usize> {
+        self.cells.of(register)
     }
 }
 
 /// What has to be tracked of a program.
 #[derive(Debug, Default)]
 pub(super) struct Tracking {
-    /// The functions that have candidates, or a `shfl`.
-    pub functions: BTreeMap<FuncId, TrackedRegisters>,
-    /// By pc, whether an instruction uses a tracked register, is a warp collective, or calls a function.
+    /// The functions.
+    functions: Vec<TrackedRegisters>,
+    /// By pc, whether an instruction uses a register that may be undefined though memory gives nothing undefined, is a warp collective
+    /// that may do so, or calls a function.
     pub code: Vec<bool>,
     /// Whether some function has candidates.
     pub has_unwritten: bool,
@@ -73,43 +45,60 @@ pub(super) struct Tracking {
 impl Tracking {
     /// Analyzes a program.
     pub fn new(program: &Program) -> Self {
-        let ids = (0..program.functions.len()).map(FuncId::new);
-        let functions: BTreeMap<FuncId, TrackedRegisters> = ids.filter_map(|id| Some((id, tracked(program, id)?))).collect();
-        let mut code = vec![false; if functions.is_empty() { 0 } else { program.code.len() }];
-        for (pc, flag) in code.iter_mut().enumerate() {
-            let inst = &program.code[pc];
-            let function = program.function_at(Pc::new(pc)).and_then(|id| functions.get(&id));
-            let uses = |function| is_collective(&inst.op, program) || touches(program, inst, function);
-            *flag = matches!(inst.op, Op::Control(ControlOp::Call { .. })) || function.is_some_and(uses);
+        let mut functions = Vec::with_capacity(program.functions.len());
+        let mut code = vec![false; program.code.len()];
+        for id in (0..program.functions.len()).map(FuncId::new) {
+            let tracked = tracked(program, id);
+            flag(program, id, &tracked, &mut code);
+            functions.push(tracked);
         }
-        let has_unwritten = functions.values().any(|tracked| !tracked.unwritten.is_empty());
+        if code.contains(&true) {
+            let calls = program.code.iter().zip(&mut code).filter(|(inst, _)| matches!(inst.op, Op::Control(ControlOp::Call { .. })));
+            calls.for_each(|(_, flag)| *flag = true);
+        }
+        let has_unwritten = functions.iter().any(|tracked| !tracked.unwritten.is_empty());
         Self { functions, code, has_unwritten }
+    }
+
+    /// The registers of a function.
+    pub fn function(&self, id: FuncId) -> &TrackedRegisters {
+        &self.functions[id.index()]
+    }
+
+    /// All functions.
+    pub fn functions(&self) -> impl Iterator<Item = (FuncId, &TrackedRegisters)> {
+        (0..self.functions.len()).map(FuncId::new).zip(&self.functions)
     }
 }
 
-/// The registers to track in a function; none if it has neither candidates nor a `shfl`.
-fn tracked(program: &Program, id: FuncId) -> Option<TrackedRegisters> {
-    let mut tracked = TrackedRegisters::default();
-    for register in candidates(program, id) {
-        tracked.add(register);
-    }
-    tracked.unwritten = (0..tracked.len()).collect();
-    let function = &program.functions[id.index()];
-    let code = &program.code[function.code.start as usize..function.code.end as usize];
+/// The registers of a function.
+fn tracked(program: &Program, id: FuncId) -> TrackedRegisters {
+    let cells = FrameCells::new(program.functions[id.index()].slots, 0);
+    let mut unwritten: Vec<usize> = candidates(program, id).into_iter().flat_map(|register| cells.of(register)).collect();
+    unwritten.sort_unstable();
+    unwritten.dedup();
+    TrackedRegisters { cells, unwritten }
+}
+
+/// Flags the instructions that use a register into which the value of a candidate, or what `shfl` gives, can come.
+fn flag(program: &Program, id: FuncId, tracked: &TrackedRegisters, flags: &mut [bool]) {
+    let range = program.functions[id.index()].code.start as usize..program.functions[id.index()].code.end as usize;
+    let code = &program.code[range.clone()];
+    let mut sources = tracked.unwritten.clone();
     for inst in code.iter().filter(|inst| matches!(inst.op, Op::Warp(WarpOp::Shuffle { .. }))) {
         let values = writes(inst, program).into_iter().filter(|register| register.bank != Bank::Pred);
-        values.for_each(|register| tracked.add(register));
+        sources.extend(values.flat_map(|register| tracked.numbers(register)));
     }
-    if tracked.len() == 0 {
-        return None;
+    if sources.is_empty() {
+        return;
     }
-    let cells = FrameCells::new(function.slots, 0);
-    let tainted = taint(program, code, &cells).spread(tracked.cells(&cells));
-    for (bank, slots) in [(Bank::B32, function.slots.b32), (Bank::B64, function.slots.b64), (Bank::Pred, function.slots.pred)] {
-        let registers = Slot::default().run(slots).map(|slot| RegisterOperand { bank, slot, width: 1 });
-        registers.filter(|register| tainted.contains(cells.cell(bank, register.slot) as usize)).for_each(|register| tracked.add(register));
+    let mut tainted = taint(program, code, &tracked.cells).spread(sources.iter().copied());
+    sources.into_iter().for_each(|number| tainted.insert(number));
+    for (inst, flag) in code.iter().zip(&mut flags[range]) {
+        let mut touches = is_collective(&inst.op, program);
+        registers_of(inst, program, |_, register| touches |= tracked.numbers(register).any(|number| tainted.contains(number)));
+        *flag |= touches;
     }
-    Some(tracked)
 }
 
 /// Where values come into: what the instructions that pass them on make of what.
@@ -126,10 +115,4 @@ fn taint(program: &Program, code: &[Inst], cells: &FrameCells) -> Taint {
         taint.rule(read.into_iter().flat_map(|register| cells.of(register)), written.into_iter().flat_map(|register| cells.of(register)));
     }
     taint
-}
-
-fn touches(program: &Program, inst: &Inst, function: &TrackedRegisters) -> bool {
-    let mut touches = false;
-    registers_of(inst, program, |_, register| touches |= function.holds(register));
-    touches
 }

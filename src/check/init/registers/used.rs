@@ -2,18 +2,20 @@
 
 use super::kinds::only_computes;
 use super::name::name;
-use super::origin::{Origin, Reported};
-use crate::check::finding::{Finding, Side, SideAction};
-use crate::check::init::catalogue::REGISTER_UNINITIALIZED;
+use super::origin::{Cause, Origin, Reported};
+use crate::check::catalogue::FindingId;
+use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
+use crate::check::init::catalogue::{MEMORY_UNINITIALIZED, REGISTER_UNINITIALIZED};
+use crate::check::init::reports::Reports;
 use crate::check::lane_text::lanes_do;
 use crate::check::reporter::Reporter;
-use crate::machine::Issue;
+use crate::machine::{LaneMask, Place};
 use crate::program::operands::{RegisterOperand, Use};
 use crate::program::{ControlOp, Inst, Op, Program, Purpose};
 
 /// What an undefined value decides.
 #[derive(Clone, Copy)]
-pub(super) enum Matters {
+pub(in crate::check::init) enum Matters {
     /// Which way a thread goes.
     Way,
     /// Whether it executes an instruction.
@@ -44,15 +46,19 @@ pub(super) fn matters(inst: &Inst, used: Use, program: &Program) -> Option<Matte
 }
 
 /// Reports that the lanes of `origins` use a register that has no value in them.
-pub(super) fn report(
-    issue: &Issue,
+pub(in crate::check::init) fn report(
+    place: Place,
     register: RegisterOperand,
     origins: &[(usize, Origin)],
     matters: Matters,
-    to: &mut Reporter<'_>,
+    (reports, to): (&mut Reports, &mut Reporter<'_>),
 ) -> bool {
+    let Some((_, first)) = origins.first() else { return false };
+    if reports.repeats(first, place, to) {
+        return false;
+    }
     let Some(Reported { origin, lanes, from, why, fix }) = Reported::new(to.program, register, origins) else { return false };
-    let read = name(to.program, to.program.function_at(issue.place.pc), register);
+    let read = name(to.program, to.program.function_at(place.pc), register);
     let action = match matters {
         Matters::Way => format!("{read} decides which way {}", lanes_do(lanes, "go")),
         Matters::Execution => format!("{read} decides whether {} this", lanes_do(lanes, "execute")),
@@ -60,8 +66,34 @@ pub(super) fn report(
         Matters::Value => format!("{} {read}", lanes_do(lanes, "store")),
         Matters::Operand => format!("{read} says what {} here", lanes_do(lanes, "do")),
     };
-    let side = |place, lanes| Side::new(place, lanes, SideAction::Use);
-    let first = (origin.pc != issue.place.pc).then(|| side(origin, from));
-    let second = side(issue.place, lanes);
-    to.report(Finding { first, ..Finding::new(REGISTER_UNINITIALIZED, second, format!("{action}{why}"), fix) })
+    let second = Side::new(place, lanes, SideAction::Use);
+    let finding = Finding { first: origin.side(place, from), ..Finding::new(origin.id(), second, format!("{action}{why}"), fix) };
+    reports.report(Finding { memory: origin.memory(), ..finding }, to)
+}
+
+impl Origin {
+    /// Which mistake the use of the value is.
+    pub(in crate::check::init) fn id(&self) -> FindingId {
+        match self.cause {
+            Cause::Unwritten | Cause::Absent(..) => REGISTER_UNINITIALIZED,
+            Cause::Memory(_) => MEMORY_UNINITIALIZED,
+        }
+    }
+
+    /// The memory that was read.
+    fn memory(&self) -> Option<MemoryRange> {
+        match self.cause {
+            Cause::Unwritten | Cause::Absent(..) => None,
+            Cause::Memory(memory) => Some(memory),
+        }
+    }
+
+    /// The first side of a finding of a use at `place`, where that is another instruction.
+    pub(in crate::check::init) fn side(&self, place: Place, lanes: LaneMask) -> Option<Side> {
+        let side = match self.cause {
+            Cause::Unwritten | Cause::Absent(..) => Side::new(self.place, lanes, SideAction::Use),
+            Cause::Memory(memory) => Side { bytes: memory.bytes, ..Side::new(self.place, lanes, SideAction::Read) },
+        };
+        (self.place.pc != place.pc).then_some(side)
+    }
 }

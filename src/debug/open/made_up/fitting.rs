@@ -133,7 +133,8 @@ impl Trials<'_> {
 
     /// The first finding that is of a kind: `there is race.global at a.ptx:12`.
     fn doubt(&self, checkers: &Checkers, is_of_kind: impl Fn(&Finding) -> bool) -> Option<String> {
-        let found = checkers.findings().list().iter().find(|finding| is_of_kind(finding))?;
+        // What is read before it is written counts here though the run may end before the value is used.
+        let found = checkers.findings().list().iter().chain(checkers.reads_of_unwritten()).find(|finding| is_of_kind(finding))?;
         Some(format!("there is {} at {}", found.id.word(), self.program.place(found.second.place.pc)))
     }
 }

@@ -96,7 +96,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let (space, owner) = (Space::Global, (self.block_slot, self.rank));
                 let (place, by, bytes) = (self.place, self.block_id(), bytes as u32);
                 let lockstep = self.warp.lockstep(lanes);
-                let store = None;
+                let (depth, store) = (self.running_depth(), None);
                 self.emit(&Event::Access(AccessEvent {
                     place,
                     by,
@@ -109,9 +109,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     owner,
                     addresses,
                     bytes,
+                    depth,
                     store,
                 }));
             }
+            self.wants = self.observer.mask();
         }
     }
 }

@@ -1,0 +1,34 @@
+//! Where the undefined values come from that were stored, by byte.
+
+use std::collections::BTreeMap;
+
+use triomphe::Arc;
+
+use super::registers::{Origin, OriginId, OriginTable};
+
+/// Bytes that a page covers.
+const PAGE_BYTES: u64 = 256;
+
+/// The origins of what bytes hold. What it says of a byte counts as long as nothing defined is written there.
+#[derive(Clone, Default)]
+pub(super) struct UndefinedBytes {
+    pages: BTreeMap<u64, Arc<[OriginId; PAGE_BYTES as usize]>>,
+    table: OriginTable,
+}
+
+impl UndefinedBytes {
+    /// Something undefined is stored in `bytes` bytes from `start` on.
+    pub fn set(&mut self, start: u64, bytes: u64, origin: Origin) {
+        let id = self.table.add(origin);
+        for at in start..start.saturating_add(bytes) {
+            let page = self.pages.entry(at / PAGE_BYTES).or_insert_with(|| Arc::new([OriginId::UNKNOWN; _]));
+            Arc::make_mut(page)[(at % PAGE_BYTES) as usize] = id;
+        }
+    }
+
+    /// Where what was stored in a byte comes from; none if nothing undefined was.
+    pub fn get(&self, at: u64) -> Option<Origin> {
+        let id = self.pages.get(&(at / PAGE_BYTES))?[(at % PAGE_BYTES) as usize];
+        self.table.get(id)
+    }
+}
