@@ -26,6 +26,7 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("--no-init", "Read no start-up file and no key map"),
     ("--verify", "Run all launches of launch files and compare each with what it expects"),
     ("--exact", "With --verify: compare bit for bit"),
+    ("--strict", "Warnings make the exit status 1 too, and fail with --verify"),
     ("--check", "Parse and validate the files only"),
     ("--seed N", "Seed of everything that is random"),
     ("--schedule NAME", "The order in which warps run"),
