@@ -8,17 +8,17 @@
 //!
 //! Floats that several threads add to one location have the same sum but for its rounding.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::findings::{FindingText, Severity};
-use super::value_flow::{Decides, Sources, decided};
+use super::value_flow::{Decides, Sources, ValueFlow};
 use crate::cfg::{ControlFlow, is_wait_loop};
 use crate::check::{Checks, Contention};
 use crate::flow::result_use::ResultUse;
 use crate::isa::{AtomicFn, Ordering, SystemFn, TypeKind};
-use crate::program::{AtomicOp, ControlOp, MbarrierOp, MemoryOp, MoveOp, Named, Op, Pc, Program};
+use crate::program::{AtomicOp, ControlOp, FuncId, MbarrierOp, MemoryOp, MoveOp, Named, Op, Pc, Program};
 
 /// Registers whose value is chance.
 const REGISTERS: [&str; 4] = ["%clock", "%globaltimer", "%smid", "%warpid"];
@@ -71,7 +71,7 @@ pub fn certificate(
             .map_or_else(String::new, |site| site.lines.first().map_or_else(String::new, |line| format!("{}:{}", line.file, line.line)));
         return Some(Certificate::Depends(Dependence { on: warning.id.word().to_string(), place, decides: None }));
     }
-    let mut chances = Chances { program, contention, result_use: ResultUse::default() };
+    let mut chances = Chances { program, contention, result_use: ResultUse::default(), flows: BTreeMap::new() };
     let found: Vec<(Pc, Chance)> = executed.iter().flat_map(|pc| chances.of(*pc).into_iter().map(|chance| (*pc, chance))).collect();
     Some(judge(program, executed, &found))
 }
@@ -82,13 +82,17 @@ fn judge(program: &Program, executed: &BTreeSet<Pc>, found: &[(Pc, Chance)]) -> 
         let on = format!("what {} leaves in memory", opcode(*pc));
         return Certificate::Depends(Dependence { on, place: program.place(*pc), decides: None });
     }
+    if found.is_empty() {
+        return Certificate::EveryOrder { may_round_differently: false };
+    }
+    let mut flow = ValueFlow::of(program, executed);
     for (pc, chance) in found {
         let one = BTreeSet::from([*pc]);
         let sources = match chance {
             Chance::Result | Chance::Memory => Sources { results: one, ..Sources::default() },
             Chance::Rounding => Sources { memories: one, ..Sources::default() },
         };
-        let mut decisions = decided(program, executed, &sources).into_iter();
+        let mut decisions = flow.decided(&sources).into_iter();
         if let Some((decides, at)) = decisions.find(|(decides, _)| *chance != Chance::Rounding || *decides != Decides::Stored) {
             let on = match chance {
                 Chance::Result | Chance::Memory => format!("what {} returns", opcode(*pc)),
@@ -115,6 +119,8 @@ struct Chances<'a> {
     program: &'a Program,
     contention: &'a Contention,
     result_use: ResultUse,
+    /// The control flow of the functions that were looked at.
+    flows: BTreeMap<FuncId, ControlFlow>,
 }
 
 impl Chances<'_> {
@@ -202,6 +208,7 @@ impl Chances<'_> {
     /// Whether the result of the instruction at `pc` only decides whether a loop waits on.
     fn waits(&mut self, pc: Pc) -> bool {
         let Some(function) = self.program.function_at(pc) else { return false };
-        is_wait_loop(self.program, &ControlFlow::new(self.program, function), &mut self.result_use, pc)
+        let flow = self.flows.entry(function).or_insert_with(|| ControlFlow::new(self.program, function));
+        is_wait_loop(self.program, flow, &mut self.result_use, pc)
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use super::value_flow::Decides;
-use super::value_flow::{Sources, decided};
+use super::value_flow::{Sources, ValueFlow};
 use crate::isa::{Trust, trust};
 use crate::machine::Machine;
 use crate::program::{Effect, Pc, Program};
@@ -74,7 +74,8 @@ pub fn fidelity(program: &Program, executed: &BTreeSet<Pc>) -> Fidelity {
     // What an approximate operation leaves in memory is a value; the old value that it returns is exact.
     let computes = |pc: &Pc| !program.code[pc.index()].op.effects(program).has(Effect::WritesMemory);
     let sources = Sources { results: approximate.into_iter().filter(computes).collect(), ..Sources::default() };
-    let decided = decided(program, executed, &sources).into_iter().filter(|(decides, _)| *decides != Decides::Stored);
+    let decided = if sources.results.is_empty() { BTreeMap::new() } else { ValueFlow::of(program, executed).decided(&sources) };
+    let decided = decided.into_iter().filter(|(decides, _)| *decides != Decides::Stored);
     Fidelity { opcodes, decided: decided.map(|(decides, pc)| (decides, program.place(pc))).collect() }
 }
 

@@ -48,32 +48,6 @@ impl Decides {
     }
 }
 
-/// What the values of `sources` may have decided, with the first instruction for each.
-pub(super) fn decided(program: &Program, executed: &BTreeSet<Pc>, sources: &Sources) -> BTreeMap<Decides, Pc> {
-    if sources.results.is_empty() && sources.memories.is_empty() {
-        return BTreeMap::new();
-    }
-    let functions = || (0..program.functions.len()).map(FuncId::new);
-    let code = |id: FuncId| {
-        let code = &program.functions[id.index()].code;
-        executed.range(Pc(code.start)..Pc(code.end)).copied()
-    };
-    let all = || functions().flat_map(|id| code(id).map(move |pc| (id, pc)));
-    let mut flow = ValueFlow::new(program);
-    all().for_each(|(id, pc)| flow.execute(id, &program.code[pc.index()]));
-    let results = all().filter(|(_, pc)| sources.results.contains(pc)).flat_map(|(id, pc)| flow.written(id, &program.code[pc.index()]));
-    let spaces = sources.memories.iter().filter_map(|pc| program.code[pc.index()].op.access());
-    let memories = spaces.map(|access| flow.stored_in(access.space));
-    flow.followed = flow.taint.spread(results.chain(memories).collect::<Vec<_>>());
-    let mut decided = BTreeMap::new();
-    for (id, pc) in all() {
-        flow.decisions(id, pc).for_each(|decides| {
-            decided.entry(decides).or_insert(pc);
-        });
-    }
-    decided
-}
-
 /// The memories that are followed, each as one cell.
 const MEMORIES: [Space; 6] = [Space::Generic, Space::Global, Space::Const, Space::Shared, Space::Local, Space::Param];
 
@@ -83,8 +57,10 @@ fn value_space(op: &Op) -> Option<Space> {
 }
 
 /// Where values go.
-struct ValueFlow<'a> {
+pub(super) struct ValueFlow<'a> {
     program: &'a Program,
+    /// The instructions that were executed, each with its function.
+    executed: Vec<(FuncId, Pc)>,
     cells: Cells,
     /// What is made of what. Cells are the registers, then [`MEMORIES`], then all memory.
     taint: Taint,
@@ -96,9 +72,41 @@ impl<'a> ValueFlow<'a> {
     fn new(program: &'a Program) -> Self {
         let cells = Cells::of_program(program);
         let count = cells.count() + MEMORIES.len() + 1;
-        let mut flow = Self { program, cells, taint: Taint::new(count), followed: FixedBitSet::with_capacity(count) };
+        let mut flow = Self { program, executed: Vec::new(), cells, taint: Taint::new(count), followed: FixedBitSet::with_capacity(count) };
         MEMORIES.iter().for_each(|space| flow.taint.rule([flow.stored_in(*space)], [flow.all_memory()]));
         flow
+    }
+
+    /// What is made of what by these instructions.
+    pub fn of(program: &'a Program, executed: &BTreeSet<Pc>) -> Self {
+        let mut flow = Self::new(program);
+        for id in (0..program.functions.len()).map(FuncId::new) {
+            let code = &program.functions[id.index()].code;
+            let executed = executed.range(Pc(code.start)..Pc(code.end));
+            flow.executed.extend(executed.map(|pc| (id, *pc)));
+        }
+        for index in 0..flow.executed.len() {
+            let (id, pc) = flow.executed[index];
+            flow.execute(id, &program.code[pc.index()]);
+        }
+        flow
+    }
+
+    /// What the values of `sources` may have decided, with the first instruction for each.
+    pub fn decided(&mut self, sources: &Sources) -> BTreeMap<Decides, Pc> {
+        let inst = |pc: Pc| &self.program.code[pc.index()];
+        let computed = self.executed.iter().filter(|(_, pc)| sources.results.contains(pc));
+        let results = computed.flat_map(|(id, pc)| self.written(*id, inst(*pc)));
+        let spaces = sources.memories.iter().filter_map(|pc| inst(*pc).op.access());
+        let memories = spaces.map(|access| self.stored_in(access.space));
+        self.followed = self.taint.spread(results.chain(memories).collect::<Vec<_>>());
+        let mut decided = BTreeMap::new();
+        for (id, pc) in &self.executed {
+            self.decisions(*id, *pc).for_each(|decides| {
+                decided.entry(decides).or_insert(*pc);
+            });
+        }
+        decided
     }
 
     /// The cell of what is stored through addresses of `space`: the shared memory of a block is that of its cluster, parameters of

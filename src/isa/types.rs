@@ -140,6 +140,18 @@ pub enum BoolOp { And, Or, Xor }
 #[rustfmt::skip]
 pub enum Ordering { #[default] Weak, Volatile, Relaxed, Acquire, Release, AcqRel, SeqCst, Mmio }
 
+impl Ordering {
+    /// Whether it releases (PTX ISA, "Release and Acquire Patterns").
+    pub fn releases(self) -> bool {
+        matches!(self, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
+    }
+
+    /// Whether it acquires.
+    pub fn acquires(self) -> bool {
+        matches!(self, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
+    }
+}
+
 /// What a fence orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum FenceKind {

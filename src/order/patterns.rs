@@ -33,8 +33,8 @@ impl HappensBefore {
         assert!(how.reads || how.writes, "an access reads or writes");
         let Actor { warp, lanes, tick, .. } = actor;
         let is_quiet = self.locations.is_empty();
-        let releases = how.writes && matches!(how.ordering, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst);
-        let acquires = matches!(how.ordering, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst);
+        let releases = how.writes && how.ordering.releases();
+        let acquires = how.ordering.acquires();
         let has_fence = !self.acting(actor).warps[warp].fences.is_empty();
         if is_quiet && !releases && !has_fence {
             return;

@@ -6,7 +6,6 @@ use super::access::Access;
 use super::advice::Signal;
 use super::lane_addresses::LaneAddresses;
 use super::{Race, ShadowMemory, actor, operation};
-use crate::base::WarpId;
 use crate::check::finding::SideAction;
 use crate::check::reporter::Reporter;
 use crate::isa::Scope;
@@ -171,17 +170,9 @@ impl Race {
 
 /// An operation on a barrier object as what may synchronize. One without a scope has the cluster's.
 fn object_signal(event: &MbarrierEvent) -> Signal {
-    Signal {
-        at: (event.block_slot + 1, u64::from(event.address)),
-        block: event.by.number as u32,
-        warp: WarpId::new(event.place.warp.number()),
-        lanes: event.lanes,
-        tick: event.place.tick,
-        pc: event.place.pc,
-        ordering: event.how.ordering,
-        scope: event.how.scope,
-        is_mbarrier: true,
-    }
+    let at = (event.block_slot + 1, u64::from(event.address));
+    let how = (event.how.ordering, event.how.scope);
+    Signal { is_mbarrier: true, ..Signal::new(at, event.by, &event.place, event.lanes, how) }
 }
 
 fn is_reduction(copy: &AsyncCopy) -> bool {

@@ -377,17 +377,7 @@ impl Race {
         if event.lanes.iter().any(|lane| event.addresses[lane] != address) {
             return;
         }
-        let signal = Signal {
-            at: (memory, address),
-            block: event.by.number as u32,
-            warp: WarpId::new(event.place.warp.number()),
-            lanes: event.lanes,
-            tick: event.place.tick,
-            pc: event.place.pc,
-            ordering: event.how.ordering,
-            scope,
-            is_mbarrier: false,
-        };
+        let signal = Signal::new((memory, address), event.by, &event.place, event.lanes, (event.how.ordering, scope));
         if reads {
             self.signals.note_read(signal);
         }

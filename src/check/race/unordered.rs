@@ -39,7 +39,7 @@ impl UnorderedFindings {
     /// Remembers through which locations of shared memory threads synchronize.
     pub fn note(&mut self, block: u32, event: &AccessEvent<'_>) {
         let is_read_modify_write = event.kind == AccessKind::Atomic;
-        let synchronizes = matches!(event.how.ordering, Ordering::Acquire | Ordering::Release | Ordering::AcqRel | Ordering::SeqCst);
+        let synchronizes = event.how.ordering.acquires() || event.how.ordering.releases();
         if self.is_possible && (is_read_modify_write || synchronizes) {
             self.synchronizing.extend(event.lanes.iter().map(|lane| (block, event.addresses[lane])));
         }

@@ -11,7 +11,7 @@ use crate::check::race::Race;
 use crate::check::race::access::Access;
 use crate::check::race::detector::Conflict;
 use crate::isa::{FenceKind, Ordering, Scope};
-use crate::machine::{LaneMask, Tick};
+use crate::machine::{BlockId, LaneMask, Place, Tick};
 use crate::order::{Agent, AsyncKind, Queue, scope_of};
 use crate::program::{Op, Pc, SyncOp};
 
@@ -39,6 +39,14 @@ pub(in crate::check::race) struct Signal {
     pub scope: Scope,
     /// Whether it is on a barrier object.
     pub is_mbarrier: bool,
+}
+
+impl Signal {
+    /// What lanes of `by` do at a place; it is on no barrier object.
+    pub fn new(at: (u32, u64), by: BlockId, place: &Place, lanes: LaneMask, (ordering, scope): (Ordering, Scope)) -> Self {
+        let (block, warp) = (by.number as u32, WarpId::new(place.warp.number()));
+        Self { at, block, warp, lanes, tick: place.tick, pc: place.pc, ordering, scope, is_mbarrier: false }
+    }
 }
 
 /// A wait for groups of copies.
@@ -109,22 +117,14 @@ impl Signals {
     }
 }
 
-fn releases(signal: &Signal) -> bool {
-    matches!(signal.ordering, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
-}
-
-fn acquires(signal: &Signal) -> bool {
-    matches!(signal.ordering, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
-}
-
 impl Race {
     /// What the synchronization between the two sides of a conflict lacks, if there was one.
     pub(super) fn fix_of_link(&mut self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<String> {
         let (write, read) = self.signals.link(conflict, second)?;
         let first = &conflict.first;
         let needed = scope_of(first.op.block, second.op.block, self.order.cluster());
-        let released = releases(&write) || self.fence_between(first.pc, write.pc).is_some();
-        let acquired = acquires(&read) || self.fence_between(read.pc, second.pc).is_some();
+        let released = write.ordering.releases() || self.fence_between(first.pc, write.pc).is_some();
+        let acquired = read.ordering.acquires() || self.fence_between(read.pc, second.pc).is_some();
         let narrow = self.too_narrow(needed, [(first.pc, write), (read.pc, read)], second.pc);
         if !narrow.is_empty() {
             let lines: Vec<String> = narrow.into_iter().map(|at| line(&self.program, at)).collect();
@@ -134,7 +134,7 @@ impl Race {
             ));
         }
         let is_seen = self.is_seen(block_slot, conflict, second);
-        if is_seen && !acquires(&read) || released && !acquired {
+        if is_seen && !read.ordering.acquires() || released && !acquired {
             return Some(self.missing_acquire(language, &read));
         }
         if !released {
