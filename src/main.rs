@@ -26,7 +26,7 @@ use ptxdbg::debug::{
     Criteria, FindingBudget, LaunchChoice, MemoryLimit, OpenError, Opened, Overrides, Request, RunError, RunOptions, verify_case_until,
 };
 use ptxdbg::launch::nvcc::Compiler;
-use ptxdbg::launch::wanted::Closeness;
+use ptxdbg::launch::wanted::GivenTolerance;
 use ptxdbg::ui::batch::{self, Ended};
 use ptxdbg::ui::console::Console;
 use ptxdbg::ui::host_memory;
@@ -469,7 +469,7 @@ fn request(args: &Args, modules: Vec<PathBuf>, launch: LaunchChoice) -> Request 
         dynamic_shared: args.dynamic_shared,
         params: args.arg.clone(),
         expect: args.expect.clone(),
-        closeness: Closeness { rtol: args.rtol, atol: args.atol },
+        tolerance: GivenTolerance { rtol: args.rtol, atol: args.atol },
         folders: args.include.clone(),
         compiler: compiler(args),
     };

@@ -119,7 +119,7 @@ impl Launch {
     /// How close it must be: an element may differ by `atol` and by `rtol` of the expected magnitude.
     #[must_use]
     pub fn tolerance(mut self, rtol: Option<f64>, atol: Option<f64>) -> Self {
-        (self.overrides.closeness.rtol, self.overrides.closeness.atol) = (rtol, atol);
+        (self.overrides.tolerance.rtol, self.overrides.tolerance.atol) = (rtol, atol);
         self
     }
 

@@ -290,18 +290,18 @@ impl Net {
         let margin = if lanes > 0 { 2 * lanes + 1 } else { 0 };
         self.nodes.iter_mut().for_each(|node| node.x += margin);
         let layer_of = self.layer_of();
-        let pieces = self.pieces(edges, back, &layer_of);
-        let (rows, tracks) = self.rows(&pieces);
+        let segments = self.segments(edges, back, &layer_of);
+        let (rows, tracks) = self.rows(&segments);
         let edge = |index: usize| {
             let (from, to) = edges[index];
-            let own = || pieces.iter().zip(&tracks).filter(|(piece, _)| piece.edge == index);
+            let own = || segments.iter().zip(&tracks).filter(|(segment, _)| segment.edge == index);
             let mut way = Vec::new();
-            for (piece, track) in own() {
-                let y = rows.channels[piece.channel] + track;
-                let from_y = piece.from_top.map_or(y, |layer| rows.tops[layer] + self.height_at(from, piece, layer));
-                way.extend([Point { x: piece.from, y: from_y.min(y) }, Point { x: piece.from, y }, Point { x: piece.to, y }]);
-                if let Some(layer) = piece.to_bottom {
-                    way.push(Point { x: piece.to, y: rows.tops[layer].saturating_sub(1).max(y) });
+            for (segment, track) in own() {
+                let y = rows.channels[segment.channel] + track;
+                let from_y = segment.from_top.map_or(y, |layer| rows.tops[layer] + self.height_at(from, segment, layer));
+                way.extend([Point { x: segment.from, y: from_y.min(y) }, Point { x: segment.from, y }, Point { x: segment.to, y }]);
+                if let Some(layer) = segment.to_bottom {
+                    way.push(Point { x: segment.to, y: rows.tops[layer].saturating_sub(1).max(y) });
                 }
             }
             way.dedup();
@@ -313,9 +313,9 @@ impl Net {
         Drawing { corners, edges: drawn, width, height: rows.end }
     }
 
-    /// Rows of the box that a piece starts below; those of a narrow place pass the whole layer.
-    fn height_at(&self, from: usize, piece: &Piece, layer: usize) -> usize {
-        if piece.is_first {
+    /// Rows of the box that a segment starts below; those of a narrow place pass the whole layer.
+    fn height_at(&self, from: usize, segment: &Segment, layer: usize) -> usize {
+        if segment.is_first {
             self.nodes[from].height
         } else {
             self.layers[layer].iter().map(|node| self.nodes[*node].height).max().unwrap_or(0)
@@ -331,8 +331,8 @@ impl Net {
     }
 
     /// What runs across between two layers. Channel `n` lies above layer `n`.
-    fn pieces(&self, edges: &[(usize, usize)], back: &[bool], layer_of: &[usize]) -> Vec<Piece> {
-        let mut pieces = Vec::new();
+    fn segments(&self, edges: &[(usize, usize)], back: &[bool], layer_of: &[usize]) -> Vec<Segment> {
+        let mut segments = Vec::new();
         let mut lane = 0;
         for (edge, (from, to)) in edges.iter().copied().enumerate() {
             if back[edge] {
@@ -340,7 +340,7 @@ impl Net {
                 lane += 1;
                 let (start, end) = (self.port(edge, from, edges, true), self.port(edge, to, edges, false));
                 let (below, above) = (layer_of[from] + 1, layer_of[to]);
-                let up = Piece {
+                let up = Segment {
                     edge,
                     channel: below,
                     from: start,
@@ -350,8 +350,8 @@ impl Net {
                     is_first: true,
                 };
                 let down =
-                    Piece { edge, channel: above, from: column, to: end, from_top: None, to_bottom: Some(layer_of[to]), is_first: false };
-                pieces.extend([up, down]);
+                    Segment { edge, channel: above, from: column, to: end, from_top: None, to_bottom: Some(layer_of[to]), is_first: false };
+                segments.extend([up, down]);
                 continue;
             }
             let chain = &self.chains[edge];
@@ -360,10 +360,18 @@ impl Net {
                 let start = if is_first { self.port(edge, from, edges, true) } else { self.nodes[pair[0]].x };
                 let end = if step + 2 == chain.len() { self.port(edge, to, edges, false) } else { self.nodes[pair[1]].x };
                 let (above, below) = (layer_of[pair[0]], layer_of[pair[1]]);
-                pieces.push(Piece { edge, channel: below, from: start, to: end, from_top: Some(above), to_bottom: Some(below), is_first });
+                segments.push(Segment {
+                    edge,
+                    channel: below,
+                    from: start,
+                    to: end,
+                    from_top: Some(above),
+                    to_bottom: Some(below),
+                    is_first,
+                });
             }
         }
-        pieces
+        segments
     }
 
     /// The column at which an edge leaves or enters a box: edges of a side share it evenly, in the order of where they go.
@@ -387,17 +395,17 @@ impl Net {
         own.x + (own.width * (at + 1) / (here.len() + 1)).min(own.width - 1)
     }
 
-    /// The rows of all layers and channels, and the row that each piece has in its channel.
-    fn rows(&self, pieces: &[Piece]) -> (Rows, Vec<usize>) {
+    /// The rows of all layers and channels, and the row that each segment has in its channel.
+    fn rows(&self, segments: &[Segment]) -> (Rows, Vec<usize>) {
         let count = self.layers.len();
-        let mut tracks = vec![0; pieces.len()];
+        let mut tracks = vec![0; segments.len()];
         let mut used = vec![0; count + 1];
         for channel in 0..=count {
-            let mut across: Vec<usize> = (0..pieces.len()).filter(|index| pieces[*index].channel == channel).collect();
-            across.sort_by_key(|index| (pieces[*index].to_bottom.is_none(), pieces[*index].span()));
+            let mut across: Vec<usize> = (0..segments.len()).filter(|index| segments[*index].channel == channel).collect();
+            across.sort_by_key(|index| (segments[*index].to_bottom.is_none(), segments[*index].span()));
             let mut taken: Vec<Vec<(usize, usize)>> = Vec::new();
             for index in across {
-                let (left, right) = pieces[index].span();
+                let (left, right) = segments[index].span();
                 if left == right {
                     used[channel] = used[channel].max(1);
                     continue;
@@ -427,7 +435,7 @@ impl Net {
 }
 
 /// A part of an edge in one channel: down from a box or a narrow place, across, and down to the next.
-struct Piece {
+struct Segment {
     edge: usize,
     channel: usize,
     from: usize,
@@ -439,7 +447,7 @@ struct Piece {
     is_first: bool,
 }
 
-impl Piece {
+impl Segment {
     fn span(&self) -> (usize, usize) {
         (self.from.min(self.to), self.from.max(self.to))
     }

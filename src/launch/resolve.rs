@@ -17,7 +17,7 @@ use super::locate::Place;
 use super::nvcc::Compiler;
 use super::plan::{Case, Plan, PlannedBuffer, PlannedLaunch};
 use super::read::{LaunchFile, Origin};
-use super::wanted::Closeness;
+use super::wanted::GivenTolerance;
 use crate::base::Diagnostic;
 use crate::program::{FuncId, Function, Program};
 
@@ -39,7 +39,7 @@ pub struct Overrides {
     /// What buffers must hold at the end, a word each: `out=@y.npy`.
     pub expect: Vec<String>,
     /// How close they must be to it.
-    pub closeness: Closeness,
+    pub tolerance: GivenTolerance,
     /// Folders in which the text is looked for that a module was made from.
     pub folders: Vec<PathBuf>,
     /// What compiles CUDA C++.

@@ -23,14 +23,14 @@ struct Wanted<'a> {
 
 /// Bounds as NumPy's `allclose` has them; none where elements must be the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Closeness {
+pub struct GivenTolerance {
     /// Of the expected magnitude.
     pub rtol: Option<f64>,
     /// On its own.
     pub atol: Option<f64>,
 }
 
-impl Closeness {
+impl GivenTolerance {
     /// The same as a launch file says it.
     pub fn tolerance(self) -> Option<Tolerance> {
         match (self.atol, self.rtol) {
@@ -55,10 +55,15 @@ fn read<'a>(source: SourceId, word: &'a str) -> Result<Wanted<'a>, Diagnostic> {
 ///
 /// # Errors
 /// Every word that cannot be read, or that names no buffer.
-pub fn expect(file: &mut LaunchFile, words: &[(SourceId, &str)], closeness: Closeness, named: Named<'_>) -> Result<(), Vec<Diagnostic>> {
+pub fn expect(
+    file: &mut LaunchFile,
+    words: &[(SourceId, &str)],
+    tolerance: GivenTolerance,
+    named: Named<'_>,
+) -> Result<(), Vec<Diagnostic>> {
     let mut errors = Vec::new();
     for (source, word) in words {
-        match put(file, *source, word, closeness, named) {
+        match put(file, *source, word, tolerance, named) {
             Ok(place) if file.expected.iter().any(|(known, _)| *known == place) => {
                 let reader = Reader { word, source: *source };
                 errors.push(reader.error(word, "what this buffer must hold is given twice".to_string(), "one --expect a buffer"));
@@ -83,7 +88,7 @@ pub struct Named<'a> {
 }
 
 /// Puts what one word says into its buffer; returns the place of the parameter that has it.
-fn put(file: &mut LaunchFile, source: SourceId, word: &str, closeness: Closeness, named: Named<'_>) -> Result<Place, Diagnostic> {
+fn put(file: &mut LaunchFile, source: SourceId, word: &str, tolerance: GivenTolerance, named: Named<'_>) -> Result<Place, Diagnostic> {
     let Wanted { reader, name, value } = read(source, word)?;
     let launches = file.launches();
     let places: Vec<Place> = launches.iter().map(|(place, _)| place.clone()).collect();
@@ -124,7 +129,7 @@ fn put(file: &mut LaunchFile, source: SourceId, word: &str, closeness: Closeness
     }
     carry_init(&mut init, named.folder, &file.folder);
     buffer.expect = Some(init);
-    buffer.tolerance = closeness.tolerance().or(buffer.tolerance);
+    buffer.tolerance = tolerance.tolerance().or(buffer.tolerance);
     Ok(places[launch].param(param))
 }
 

@@ -124,7 +124,7 @@ impl Conversion {
         if number.power >= 0 {
             return number;
         }
-        Exact { magnitude: number.integer_at(0, self.rounding), power: 0, ..number }
+        Exact { magnitude: number.rounded_to(0, self.rounding), power: 0, ..number }
     }
 
     /// `.relu`, `.sat` and `.satfinite` of a result that is not NaN.
@@ -167,7 +167,7 @@ impl Conversion {
             }
             Value::Infinite { negative } => clamp(negative, u128::MAX, bits, signed),
             Value::Finite(number) if number.power > 64 => clamp(number.negative, u128::MAX, bits, signed),
-            Value::Finite(number) => clamp(number.negative, number.integer_at(0, self.rounding), bits, signed),
+            Value::Finite(number) => clamp(number.negative, number.rounded_to(0, self.rounding), bits, signed),
         }
     }
 

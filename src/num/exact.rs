@@ -79,7 +79,7 @@ impl Exact {
         let leading = self.power + 127 - self.magnitude.leading_zeros() as i32;
         // Power of two of the last place of the result. Above the subnormals it follows the leading bit.
         let last = (leading - format.fraction as i32).max(format.lowest_power());
-        let kept = self.integer_at(last, rounding) as u64;
+        let kept = self.rounded_to(last, rounding) as u64;
         // The hidden bit of a normal number adds one to the exponent field, and so does a carry out of the fraction.
         let bits = (((last - format.lowest_power()) as u64) << format.fraction) + kept;
         sign | if bits > format.largest { self.overflow(format, rounding) } else { bits }
@@ -93,7 +93,7 @@ impl Exact {
         }
         let bit_length = |magnitude: u128| 128 - magnitude.leading_zeros() as i32;
         let last = self.power + bit_length(self.magnitude) - 1 - format.fraction as i32;
-        let leading = last + bit_length(self.integer_at(last, rounding)) - 1;
+        let leading = last + bit_length(self.rounded_to(last, rounding)) - 1;
         leading < format.lowest_power() + format.fraction as i32
     }
 
@@ -108,7 +108,7 @@ impl Exact {
     }
 
     /// The magnitude as a multiple of 2^`last`, rounded. The caller sees to it that the result fits.
-    pub fn integer_at(self, last: i32, rounding: Rounding) -> u128 {
+    pub fn rounded_to(self, last: i32, rounding: Rounding) -> u128 {
         let shift = last - self.power;
         if shift <= 0 {
             return self.magnitude << -shift;

@@ -12,7 +12,7 @@ use ptxdbg::check::faults::{LAUNCH_BOUNDS, MEMORY_OUT_OF_BOUNDS, UNSUPPORTED};
 use ptxdbg::debug::open::{OpenError, open};
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, run_case, verify_case};
 use ptxdbg::launch::given::Own;
-use ptxdbg::launch::wanted::Closeness;
+use ptxdbg::launch::wanted::GivenTolerance;
 use ptxdbg::launch::{Element, Kind, Known, LaunchFile, ParamValue, Study};
 use ptxdbg::sema;
 
@@ -383,7 +383,7 @@ fn a_triton_kernel_is_compared_with_arrays() {
     save(&folder, "y", [rows, columns], &y);
     let words = vec![format!("in_ptr=@{}", folder.join("x.npy").display()), format!("n_cols={columns}")];
     let expect = vec![format!("out_ptr=@{}", folder.join("y.npy").display())];
-    let overrides = Overrides { params: words, expect, closeness: Closeness { rtol: Some(1e-5), atol: None }, ..Overrides::default() };
+    let overrides = Overrides { params: words, expect, tolerance: GivenTolerance { rtol: Some(1e-5), atol: None }, ..Overrides::default() };
     let modules = vec![fixtures().join("triton/sm_90/softmax.ptx")];
     let opened = open(&Request { modules, launch: LaunchChoice::MadeUp, overrides }).unwrap();
     assert_eq!(opened.plan.cases[0].launches[0].grid, [rows as u32, 1, 1]);

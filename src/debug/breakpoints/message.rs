@@ -17,12 +17,12 @@ const WIDTH_MAX: usize = 256;
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogMessage {
     source: String,
-    pieces: Vec<Piece>,
+    parts: Vec<MessagePart>,
 }
 
 /// A part of a message.
 #[derive(Clone, Debug, PartialEq)]
-enum Piece {
+enum MessagePart {
     Text(String),
     Value(Field, Expression),
 }
@@ -55,18 +55,18 @@ impl LogMessage {
         let format_end = start + 1 + length;
         let fields = fields(inner.get(..length).unwrap_or("")).map_err(|error| error.at(start..format_end + 1))?;
         let mut values = values(text, format_end + 1)?.into_iter();
-        let mut pieces = Vec::new();
+        let mut parts = Vec::new();
         for field in fields {
-            pieces.push(match field {
-                Ok(text) => Piece::Text(text),
-                Err(field) => Piece::Value(
+            parts.push(match field {
+                Ok(text) => MessagePart::Text(text),
+                Err(field) => MessagePart::Value(
                     field,
                     values.next().ok_or_else(|| wrong("the format has more '%' than there are values", start..text.len()))?.1,
                 ),
             });
         }
         match values.next() {
-            None => Ok(Self { source: text.trim().to_string(), pieces }),
+            None => Ok(Self { source: text.trim().to_string(), parts }),
             Some((at, _)) => Err(wrong("the format has fewer '%' than there are values", at..text.len())),
         }
     }
@@ -80,10 +80,10 @@ impl LogMessage {
     /// that is not there is replaced by the reason in angle brackets.
     pub fn text(&self, scene: &Scene<'_>) -> String {
         let mut text = String::new();
-        for piece in &self.pieces {
-            match piece {
-                Piece::Text(part) => text.push_str(part),
-                Piece::Value(field, expression) => match expression.evaluate(scene) {
+        for part in &self.parts {
+            match part {
+                MessagePart::Text(part) => text.push_str(part),
+                MessagePart::Value(field, expression) => match expression.evaluate(scene) {
                     Ok(value) => text.push_str(&field.show(&value, scene)),
                     Err(error) => text.push_str(&format!("<{error}>")),
                 },

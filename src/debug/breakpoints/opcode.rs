@@ -10,12 +10,12 @@ use crate::program::{Pc, Program};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     text: String,
-    pieces: Vec<Piece>,
+    tokens: Vec<PatternToken>,
 }
 
 /// A part of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum PatternToken {
     /// `*`
     Any,
     /// `?`
@@ -36,19 +36,19 @@ impl Pattern {
             return Err(ArgumentError::new("one opcode is expected after 'op'").with_help("such as 'op atom.*'"));
         }
         let letters: Vec<char> = text.chars().collect();
-        let mut pieces = Vec::new();
+        let mut tokens = Vec::new();
         let mut rest = letters.as_slice();
         while let [first, after @ ..] = rest {
-            let (piece, after) = match first {
-                '*' => (Piece::Any, after),
-                '?' => (Piece::One, after),
+            let (token, after) = match first {
+                '*' => (PatternToken::Any, after),
+                '?' => (PatternToken::One, after),
                 '[' => set(after).ok_or_else(|| ArgumentError::new(format!("a '[' of '{text}' is not closed")))?,
-                letter => (Piece::Letter(*letter), after),
+                letter => (PatternToken::Letter(*letter), after),
             };
-            pieces.push(piece);
+            tokens.push(token);
             rest = after;
         }
-        Ok(Self { text: text.to_string(), pieces })
+        Ok(Self { text: text.to_string(), tokens })
     }
 
     /// As the user wrote it.
@@ -58,11 +58,11 @@ impl Pattern {
 
     /// Whether it stands for `opcode`.
     pub fn matches(&self, opcode: &str) -> bool {
-        let is_plain = self.pieces.iter().all(|piece| matches!(piece, Piece::Letter(_)));
+        let is_plain = self.tokens.iter().all(|token| matches!(token, PatternToken::Letter(_)));
         if is_plain {
             return opcode.strip_prefix(&self.text).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         }
-        matches(&self.pieces, &opcode.chars().collect::<Vec<_>>())
+        matches(&self.tokens, &opcode.chars().collect::<Vec<_>>())
     }
 
     /// All instructions whose opcode it matches.
@@ -89,7 +89,7 @@ pub(super) fn stem(opcode: &str) -> &str {
 }
 
 /// The set that starts after its `[`, and what follows its `]`. A `]` that comes first is a letter of the set.
-fn set(letters: &[char]) -> Option<(Piece, &[char])> {
+fn set(letters: &[char]) -> Option<(PatternToken, &[char])> {
     let (inside, letters) = match letters {
         ['!' | '^', rest @ ..] => (false, rest),
         all => (true, all),
@@ -99,7 +99,7 @@ fn set(letters: &[char]) -> Option<(Piece, &[char])> {
     let mut ranges = Vec::new();
     loop {
         members = match members {
-            [] => return Some((Piece::Set { ranges, inside }, rest)),
+            [] => return Some((PatternToken::Set { ranges, inside }, rest)),
             [low, '-', high, after @ ..] => {
                 ranges.push((*low, *high));
                 after
@@ -112,35 +112,35 @@ fn set(letters: &[char]) -> Option<(Piece, &[char])> {
     }
 }
 
-/// Whether the pieces match all of the letters; of several stars only the last is ever tried again.
-fn matches(pieces: &[Piece], letters: &[char]) -> bool {
-    let (mut piece, mut letter) = (0, 0);
+/// Whether the tokens match all of the letters; of several stars only the last is ever tried again.
+fn matches(tokens: &[PatternToken], letters: &[char]) -> bool {
+    let (mut token, mut letter) = (0, 0);
     let mut retry = None;
     while letter < letters.len() {
-        match pieces.get(piece) {
-            Some(Piece::Any) => {
-                piece += 1;
-                retry = Some((piece, letter));
+        match tokens.get(token) {
+            Some(PatternToken::Any) => {
+                token += 1;
+                retry = Some((token, letter));
             }
             Some(single) if is_letter(single, letters[letter]) => {
-                piece += 1;
+                token += 1;
                 letter += 1;
             }
             _ => {
                 let Some((after_star, from)) = retry else { return false };
-                (piece, letter) = (after_star, from + 1);
+                (token, letter) = (after_star, from + 1);
                 retry = Some((after_star, letter));
             }
         }
     }
-    pieces.iter().skip(piece).all(|piece| *piece == Piece::Any)
+    tokens.iter().skip(token).all(|token| *token == PatternToken::Any)
 }
 
-fn is_letter(piece: &Piece, letter: char) -> bool {
-    match piece {
-        Piece::Any => false,
-        Piece::One => true,
-        Piece::Letter(wanted) => *wanted == letter,
-        Piece::Set { ranges, inside } => ranges.iter().any(|(low, high)| (*low..=*high).contains(&letter)) == *inside,
+fn is_letter(token: &PatternToken, letter: char) -> bool {
+    match token {
+        PatternToken::Any => false,
+        PatternToken::One => true,
+        PatternToken::Letter(wanted) => *wanted == letter,
+        PatternToken::Set { ranges, inside } => ranges.iter().any(|(low, high)| (*low..=*high).contains(&letter)) == *inside,
     }
 }

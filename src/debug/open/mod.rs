@@ -474,7 +474,7 @@ pub(in crate::debug) fn made_up_with(program: &Arc<Program>, kernel: FuncId, kno
 fn expect(file: &mut LaunchFile, overrides: &Overrides, launch: usize, formals: &[Formal]) -> Result<(), Vec<Diagnostic>> {
     let named = add_words(&mut file.sources, "--expect", &overrides.expect);
     let params = wanted::Named { launch, formals, folder: Path::new("") };
-    wanted::expect(file, &texts(&named, &overrides.expect), overrides.closeness, params)
+    wanted::expect(file, &texts(&named, &overrides.expect), overrides.tolerance, params)
 }
 
 /// Each word as a source that is called after `option`.

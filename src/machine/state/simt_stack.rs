@@ -23,11 +23,11 @@ pub struct SimtStack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Entry {
     lanes: LaneMask,
-    what: DeferredPath,
+    kind: EntryKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum DeferredPath {
+enum EntryKind {
     /// They continue from here, with `depth` calls in progress, once all have arrived.
     Reconvergence { at: Pc, depth: u32 },
     /// They run when the entries above are popped.
@@ -37,17 +37,17 @@ enum DeferredPath {
 impl Entry {
     /// Whether this is where the group arrives to wait.
     fn is_reached_by(&self, group: &LaneGroup) -> bool {
-        let here = DeferredPath::Reconvergence { at: group.pc, depth: depth(&group.stack) };
-        self.lanes.intersects(group.mask) && self.what == here
+        let here = EntryKind::Reconvergence { at: group.pc, depth: depth(&group.stack) };
+        self.lanes.intersects(group.mask) && self.kind == here
     }
 }
 
 impl SimtStack {
     /// The rank at which a running group with `depth` calls in progress may have reached a reconvergence point.
     pub fn limit(&self, depth: u32, rank: &[u32]) -> u32 {
-        let innermost = self.entries.iter().rev().find_map(|entry| match entry.what {
-            DeferredPath::Reconvergence { at, depth: of } if of == depth => Some(at),
-            DeferredPath::Reconvergence { .. } | DeferredPath::Side => None,
+        let innermost = self.entries.iter().rev().find_map(|entry| match entry.kind {
+            EntryKind::Reconvergence { at, depth: of } if of == depth => Some(at),
+            EntryKind::Reconvergence { .. } | EntryKind::Side => None,
         });
         innermost.map_or(u32::MAX, |at| rank[at.index()])
     }
@@ -55,14 +55,14 @@ impl SimtStack {
     /// Notes a reconvergence point for `lanes`.
     fn note(&mut self, lanes: LaneMask, at: Pc, depth: u32) {
         assert!(!lanes.is_empty(), "a reconvergence point for no lane");
-        self.entries.push(Entry { lanes, what: DeferredPath::Reconvergence { at, depth } });
+        self.entries.push(Entry { lanes, kind: EntryKind::Reconvergence { at, depth } });
     }
 
     /// Pushes those of `pushed_targets` that are not pushed for `lanes` yet.
     fn push_missing(&mut self, lanes: LaneMask, pushed_targets: &[Pc], depth: u32) {
         for at in pushed_targets {
-            let what = DeferredPath::Reconvergence { at: *at, depth };
-            if !self.entries.iter().any(|entry| entry.what == what && entry.lanes & lanes == lanes) {
+            let kind = EntryKind::Reconvergence { at: *at, depth };
+            if !self.entries.iter().any(|entry| entry.kind == kind && entry.lanes & lanes == lanes) {
                 self.note(lanes, *at, depth);
             }
         }
@@ -105,15 +105,15 @@ impl Warp {
                 later.push(group.mask);
             }
         }
-        stack.entries.extend(later.into_iter().rev().map(|lanes| Entry { lanes, what: DeferredPath::Side }));
+        stack.entries.extend(later.into_iter().rev().map(|lanes| Entry { lanes, kind: EntryKind::Side }));
     }
 
     /// The places that are noted for all lanes that have not exited, the innermost first. None if the warp has no stack.
     pub fn pushed_targets(&self) -> impl Iterator<Item = Pc> + '_ {
         let entries = self.simt_stack.iter().flat_map(|stack| stack.entries.iter().rev());
-        entries.filter_map(|entry| match entry.what {
-            DeferredPath::Reconvergence { at, .. } if entry.lanes & self.live == self.live => Some(at),
-            DeferredPath::Reconvergence { .. } | DeferredPath::Side => None,
+        entries.filter_map(|entry| match entry.kind {
+            EntryKind::Reconvergence { at, .. } if entry.lanes & self.live == self.live => Some(at),
+            EntryKind::Reconvergence { .. } | EntryKind::Side => None,
         })
     }
 
@@ -127,7 +127,7 @@ impl Warp {
                 entries.iter().rfind(|entry| entry.is_reached_by(group)).map_or(LaneMask::NONE, |entry| entry.lanes) & others
             }
             GroupState::AwaitsTurn => {
-                let below = entries.iter().rposition(|entry| entry.what == DeferredPath::Side && entry.lanes.intersects(group.mask));
+                let below = entries.iter().rposition(|entry| entry.kind == EntryKind::Side && entry.lanes.intersects(group.mask));
                 let above =
                     entries.iter().skip(below.map_or(0, |below| below + 1)).fold(LaneMask::NONE, |lanes, entry| lanes | entry.lanes);
                 let is_running = |group: &&LaneGroup| group.state == GroupState::Ready || group.waits_by_itself();
@@ -154,7 +154,7 @@ impl Warp {
                 // No entry is to be reached here, but others may part from it in the calls it is inside of.
                 let level = depth(&alone.stack);
                 let stack = self.simt_stack.as_mut()?;
-                let is_kept = |entry: &mut Entry| matches!(entry.what, DeferredPath::Reconvergence { depth, .. } if depth < level);
+                let is_kept = |entry: &mut Entry| matches!(entry.kind, EntryKind::Reconvergence { depth, .. } if depth < level);
                 stack.entries.retain(is_kept);
                 if matches!(alone.state, GroupState::AtReconvergence | GroupState::AwaitsTurn) {
                     alone.state = GroupState::Ready;
@@ -167,7 +167,7 @@ impl Warp {
             match self.groups.iter().position(|group| group.state == GroupState::Ready) {
                 Some(ready) => return Some(ready),
                 None if self.groups.iter().any(LaneGroup::waits_by_itself) => return None,
-                None => self.take_off_top()?,
+                None => self.pop()?,
             }
         }
     }
@@ -200,7 +200,7 @@ impl Warp {
     }
 
     /// Pops the top: its lanes continue. None if the stack is empty and no group can run.
-    fn take_off_top(&mut self) -> Option<()> {
+    fn pop(&mut self) -> Option<()> {
         let top = self.simt_stack.as_mut()?.entries.pop();
         // Lanes for which nothing is noted any more run in the order of their numbers.
         let first = || self.groups.iter().map(|group| group.mask).min_by_key(|mask| mask.first());

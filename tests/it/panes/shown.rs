@@ -126,8 +126,8 @@ fn locals() {
 }
 
 #[test]
-fn watches() {
-    assert_pane("watches.txt", "Watches", &watched(), (70, 8));
+fn displays() {
+    assert_pane("displays.txt", "Displays", &watched(), (70, 8));
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn memory_of_parameters() {
 
 #[test]
 fn registers_below_what_is_watched() {
-    assert_pane("registers_watches.txt", "Registers(of: Warp, only: \"%p\", watches: true)", &watched(), (76, 8));
+    assert_pane("registers_displays.txt", "Registers(of: Warp, only: \"%p\", displays: true)", &watched(), (76, 8));
 }
 
 #[test]

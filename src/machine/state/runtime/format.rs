@@ -50,7 +50,7 @@ pub struct Spec {
 
 /// A part of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece<'f> {
+enum FormatPart<'f> {
     Text(&'f [u8]),
     Value(Spec, &'f [u8]),
 }
@@ -62,11 +62,11 @@ enum Piece<'f> {
 pub fn print<A: Arguments>(format: &[u8], arguments: &mut A) -> Result<(Vec<u8>, u32), A::Error> {
     let (mut out, mut taken) = (Vec::new(), 0);
     let mut rest = format;
-    while let Some((piece, tail)) = next_piece(rest) {
+    while let Some((part, tail)) = next_part(rest) {
         rest = tail;
-        match piece {
-            Piece::Text(text) => out.extend_from_slice(text),
-            Piece::Value(spec, text) => {
+        match part {
+            FormatPart::Text(text) => out.extend_from_slice(text),
+            FormatPart::Value(spec, text) => {
                 let wanted = 1 + u32::from(spec.width_argument);
                 if taken + wanted > ARGUMENTS {
                     out.extend_from_slice(text);
@@ -80,19 +80,19 @@ pub fn print<A: Arguments>(format: &[u8], arguments: &mut A) -> Result<(Vec<u8>,
     Ok((out, taken))
 }
 
-/// The first piece of a format and what follows it.
-fn next_piece(format: &[u8]) -> Option<(Piece<'_>, &[u8])> {
+/// The first part of a format and what follows it.
+fn next_part(format: &[u8]) -> Option<(FormatPart<'_>, &[u8])> {
     let first = *format.first()?;
     if first != b'%' {
         let end = format.iter().position(|byte| *byte == b'%').unwrap_or(format.len());
-        return Some((Piece::Text(&format[..end]), &format[end..]));
+        return Some((FormatPart::Text(&format[..end]), &format[end..]));
     }
     if format.get(1) == Some(&b'%') {
-        return Some((Piece::Text(&format[..1]), &format[2..]));
+        return Some((FormatPart::Text(&format[..1]), &format[2..]));
     }
     let (spec, length) = read_spec(&format[1..]);
     let (text, rest) = format.split_at(1 + length);
-    Some((spec.map_or(Piece::Text(text), |spec| Piece::Value(spec, text)), rest))
+    Some((spec.map_or(FormatPart::Text(text), |spec| FormatPart::Value(spec, text)), rest))
 }
 
 /// The specification that `text`, what follows a `%`, starts with, if it is one; and the bytes it takes.

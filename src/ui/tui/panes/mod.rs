@@ -33,8 +33,8 @@ impl Pane {
             Pane::Source { counts } => source::draw(context, view_state, canvas, (false, *counts)),
             Pane::Original { counts } => source::draw(context, view_state, canvas, (true, *counts)),
             Pane::Cfg => cfg::draw(context, view_state, canvas),
-            Pane::Registers { of, only, watches, operands } => {
-                registers::draw(context, view_state, canvas, (*of, only), Pinned { watches: *watches, operands: *operands })
+            Pane::Registers { of, only, displays, operands } => {
+                registers::draw(context, view_state, canvas, (*of, only), Pinned { displays: *displays, operands: *operands })
             }
             Pane::Memory { of, only, show } => memory::draw(context, view_state, canvas, (*of, only, *show)),
             Pane::Warps => warps::draw(context, view_state, canvas),
@@ -44,7 +44,7 @@ impl Pane {
             Pane::Pipeline => pipeline::draw(context, view_state, canvas),
             Pane::Stack => table::stack(context, view_state, canvas),
             Pane::Locals => table::locals(context, view_state, canvas),
-            Pane::Watches => table::watches(context, view_state, canvas),
+            Pane::Displays => table::displays(context, view_state, canvas),
             Pane::Breakpoints => table::breakpoints(context, view_state, canvas),
             Pane::Timeline => timeline::draw(context, view_state, canvas),
             Pane::Console => prose::console(context, view_state, canvas),

@@ -32,7 +32,7 @@ pub enum Pane {
         only: String,
         /// With the displays above them.
         #[serde(default, skip_serializing_if = "is_false")]
-        watches: bool,
+        displays: bool,
         /// With those of the present instruction above them.
         #[serde(default, skip_serializing_if = "is_false")]
         operands: bool,
@@ -64,7 +64,7 @@ pub enum Pane {
     /// Variables and parameters of the selected frame.
     Locals,
     /// The displays.
-    Watches,
+    Displays,
     /// Breakpoints, watchpoints and catchpoints.
     Breakpoints,
     /// The recorded time.
@@ -91,7 +91,7 @@ pub const PANES: [(&str, &str); 18] = [
     ("Memory", "Variables and buffers of a space of memory, element by element."),
     ("Stack", "The calls that the focused lane is inside of."),
     ("Locals", "Variables and parameters of the selected frame."),
-    ("Watches", "What was typed after 'display', with its values."),
+    ("Displays", "What was typed after 'display', with its values."),
     ("Breakpoints", "Breakpoints, watchpoints and catchpoints."),
     ("Timeline", "The recorded time as a bar, with the present, stops and marks."),
     ("Console", "What was typed and answered."),

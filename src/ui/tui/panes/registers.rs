@@ -30,7 +30,7 @@ const TYPE: usize = 6;
 #[derive(Clone, Copy)]
 pub struct Pinned {
     /// The displays.
-    pub watches: bool,
+    pub displays: bool,
     /// The registers that the present instruction names.
     pub operands: bool,
 }
@@ -46,10 +46,10 @@ pub fn draw(
     let (width, height) = (canvas.width(), canvas.height());
     // What is pinned leaves half of the rows to what is not.
     let room = height / 2;
-    let watches = if pinned.watches { draw_watches(context, &mut canvas.part(0, 0, width, room)) } else { 0 };
-    let left = room - watches;
-    let operands = if pinned.operands { draw_operands(context, of, &mut canvas.part(0, watches, width, left)) } else { 0 };
-    let mut rows = watches + operands;
+    let displays = if pinned.displays { draw_displays(context, &mut canvas.part(0, 0, width, room)) } else { 0 };
+    let left = room - displays;
+    let operands = if pinned.operands { draw_operands(context, of, &mut canvas.part(0, displays, width, left)) } else { 0 };
+    let mut rows = displays + operands;
     if rows > 0 && height >= RULE_MIN {
         canvas.text(0, rows, &"╌".repeat(width), Role::Rule);
         rows += 1;
@@ -58,7 +58,7 @@ pub fn draw(
 }
 
 /// Draws the displays that have room, a row each; how many rows that are.
-fn draw_watches(context: &DrawContext<'_>, canvas: &mut Canvas<'_>) -> usize {
+fn draw_displays(context: &DrawContext<'_>, canvas: &mut Canvas<'_>) -> usize {
     let shown = display::shown(&context.session.displays, &context.session.scene());
     let before = context.session.earlier().map(|scene| display::shown(&context.session.displays, &scene)).unwrap_or_default();
     let rows = shown.len().min(canvas.height());

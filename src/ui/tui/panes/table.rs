@@ -1,4 +1,4 @@
-//! Listings of the engine as panes: stack, locals, barriers, mbarriers, copies in flight, breakpoints, watches.
+//! Listings of the engine as panes: stack, locals, barriers, mbarriers, copies in flight, breakpoints, displays.
 
 use super::context::{DrawContext, ViewState};
 use super::words::more;
@@ -90,7 +90,7 @@ fn conditions(row: &BreakpointRow) -> String {
 }
 
 /// The displays; those that are another than at the stop before have a `*` before them.
-pub fn watches(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
+pub fn displays(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut Canvas<'_>) -> String {
     let displays = shown(&context.session.displays, &context.session.scene());
     let before = context.session.earlier().map(|scene| shown(&context.session.displays, &scene)).unwrap_or_default();
     let mut table = Table::new(&["", ">#", "expression", "value"]);
@@ -103,7 +103,7 @@ pub fn watches(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &m
         table.push(false, [if changed { "*" } else { "" }.to_string(), number.to_string(), what.clone(), value]);
     }
     let table = table.or_note("nothing is watched: 'display EXPRESSION' adds one");
-    format!("watches{}", listing(&table, view_state, canvas, &|_| None))
+    format!("displays{}", listing(&table, view_state, canvas, &|_| None))
 }
 
 /// A table, or one that says why there is none.
