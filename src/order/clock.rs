@@ -126,9 +126,18 @@ pub struct VectorClock {
     blocks: Vec<(u32, BlockClock)>,
     /// What a `fence.sc` adds to the clock: the releases, each after a `fence.sc` of its own thread, that were read since.
     pub after_fence: Option<Arc<VectorClock>>,
+    /// The part of the clock that lies before a `fence.sc` of a thread that happens before: of at least the scope `.gpu`, without such
+    /// parts of its own. A later write takes it to the `fence.sc` of its reader (PTX ISA, "Fence-SC Order").
+    pub before_fence: Option<Arc<VectorClock>>,
 }
 
 impl VectorClock {
+    /// That a `fence.sc` comes after all of `before`, and nothing else.
+    pub fn of_what_fence_follows(before: Self) -> Self {
+        let before = Self { after_fence: None, before_fence: None, ..before };
+        Self { before_fence: Some(Arc::new(before)), ..Self::default() }
+    }
+
     /// The clock of a block, if it has an entry.
     pub fn of(&self, block: u32) -> Option<&BlockClock> {
         self.blocks.binary_search_by_key(&block, |(number, _)| *number).ok().map(|index| &self.blocks[index].1)
@@ -151,6 +160,9 @@ impl VectorClock {
         if let Some(after) = &other.after_fence {
             join_into(&mut self.after_fence, after);
         }
+        if let Some(before) = &other.before_fence {
+            join_into(&mut self.before_fence, before);
+        }
         if self.blocks.is_empty() {
             self.blocks.clone_from(&other.blocks);
             return;
@@ -160,13 +172,14 @@ impl VectorClock {
     }
 
     /// Whether `other` <= `self`, entry by entry.
-    fn covers(&self, other: &Self) -> bool {
-        let covers_fence = match (&self.after_fence, &other.after_fence) {
+    pub fn covers(&self, other: &Self) -> bool {
+        let covers_fence = |own: &Option<Arc<Self>>, other: &Option<Arc<Self>>| match (own, other) {
             (_, None) => true,
             (None, Some(_)) => false,
             (Some(own), Some(other)) => Arc::ptr_eq(own, other) || own.covers(other),
         };
-        covers_fence && other.blocks.iter().all(|(block, known)| self.of(*block).is_some_and(|own| own.covers(known)))
+        let covers_fences = covers_fence(&self.after_fence, &other.after_fence) && covers_fence(&self.before_fence, &other.before_fence);
+        covers_fences && other.blocks.iter().all(|(block, known)| self.of(*block).is_some_and(|own| own.covers(known)))
     }
 
     /// Blocks of which something is known.

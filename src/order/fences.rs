@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::clock::ProxyKind;
-use super::locations::scope_of;
+use super::locations::{ScFence, scope_of};
 use super::operation::{Actor, Operation};
 use super::state::HappensBefore;
 use super::threads::{Fenced, Pending};
@@ -41,7 +41,7 @@ impl HappensBefore {
         let block = self.acting(actor);
         let scope = scope_of(first.block, block.number, cluster);
         if of >= scope {
-            Pending { lanes: actor.lanes, scope, sc: true, only_sc: true, clock }.add_to(&mut block.warps[actor.warp].pending);
+            Pending { lanes: actor.lanes, scope, sc: ScFence::Needed, clock }.add_to(&mut block.warps[actor.warp].pending);
         }
     }
 
@@ -60,11 +60,11 @@ impl HappensBefore {
         if ordering != Ordering::Release && may_acquire {
             let of = &mut block.warps[warp];
             for mut pending in std::mem::take(&mut of.pending) {
-                let seen = if pending.scope <= scope && (sc || !pending.only_sc) { pending.lanes & lanes } else { LaneMask::NONE };
+                let seen = if pending.scope <= scope && (sc || pending.sc != ScFence::Needed) { pending.lanes & lanes } else { LaneMask::NONE };
                 if !seen.is_empty() {
                     of.acquire(seen, &pending.clock);
                 }
-                if seen.is_empty() && pending.lanes.intersects(lanes) && !pending.only_sc {
+                if seen.is_empty() && pending.lanes.intersects(lanes) && pending.sc != ScFence::Needed {
                     of.miss(pending.lanes & lanes, &pending.clock);
                 }
                 pending.lanes &= !seen;
@@ -72,6 +72,9 @@ impl HappensBefore {
                     of.pending.push(pending);
                 }
             }
+        }
+        if sc && scope >= Scope::Gpu {
+            block.enter_fence(warp, lanes, tick);
         }
         if ordering != Ordering::Acquire {
             let clock = block.clock_at(warp, tick);

@@ -31,12 +31,23 @@ pub struct Location {
     last: Option<(Writer, Scope)>,
 }
 
+/// What a `fence.sc` has to do with what a write releases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScFence {
+    /// Nothing: the pattern synchronizes with any acquire pattern.
+    Unrelated,
+    /// The pattern begins with one: a `fence.sc` of any thread that comes after the read orders the two as well.
+    Enough,
+    /// One lies before the write, in another thread or without a pattern: a `fence.sc` after the read alone comes after it (PTX ISA,
+    /// "Fence-SC Order").
+    Needed,
+}
+
 /// What was released through a location in one scope.
 #[derive(Clone, Debug)]
 struct Released {
     scope: Scope,
-    /// Whether it begins with a `fence.sc`.
-    sc: bool,
+    sc: ScFence,
     /// By the block whose threads did it, in order.
     by: SmallVec<[(u32, Arc<VectorClock>); 1]>,
     /// What several blocks released in a scope as wide as the grid.
@@ -51,8 +62,8 @@ pub struct Locations {
 
 /// What a reader finds in a location.
 pub enum AcquireResult {
-    /// This, if the fence that acquires it has at least this scope; and whether it was released after a `fence.sc`.
-    Seen(Scope, bool, Arc<VectorClock>),
+    /// This, if the fence that acquires it has at least this scope; and what a `fence.sc` has to do with it.
+    Seen(Scope, ScFence, Arc<VectorClock>),
     /// This, but for the scopes.
     Missed(Arc<VectorClock>),
 }
@@ -118,14 +129,14 @@ impl Locations {
     }
 
     /// A strong write by a thread in a scope, which `keeps` what the location holds if it is part of a read-modify-write, and releases
-    /// `clocks`: each in a scope, and after a `fence.sc` or not. A cluster has `cluster` blocks.
+    /// `clocks`: each in a scope. A cluster has `cluster` blocks.
     pub fn write(
         &mut self,
         at: Where,
         (writer, scope): (Writer, Scope),
         keeps: bool,
         cluster: u32,
-        clocks: Vec<(Scope, bool, Arc<VectorClock>)>,
+        clocks: Vec<(Scope, ScFence, Arc<VectorClock>)>,
     ) {
         if clocks.is_empty() && !self.table.contains_key(&at) {
             return;
@@ -154,7 +165,9 @@ impl Locations {
             let at_once = at_once && scope >= Scope::Gpu;
             released.found(block, cluster, at_once).map(move |(needed, clock)| {
                 let clock = Arc::clone(clock);
-                if is_observed && released.scope.min(scope) >= needed {
+                if is_observed && released.sc == ScFence::Needed {
+                    AcquireResult::Seen(Scope::Gpu, released.sc, clock)
+                } else if is_observed && released.scope.min(scope) >= needed {
                     AcquireResult::Seen(needed, released.sc, clock)
                 } else {
                     AcquireResult::Missed(clock)

@@ -30,7 +30,7 @@ mod state;
 mod threads;
 
 pub use clock::{ProxyKind, VectorClock};
-pub use locations::scope_of;
+pub use locations::{ScFence, scope_of};
 pub use object::ObjectKey;
 pub use objects::ObjectUse;
 pub use operation::{Actor, Agent, AsyncKind, Operation};

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::clock::{VectorClock, join_into};
+use super::locations::ScFence;
 use super::object::{Endpoint, Object, ObjectKey, PendingCopy};
 use super::operation::{Actor, Agent, AsyncKind};
 use super::state::HappensBefore;
@@ -107,7 +108,7 @@ impl Warp {
         match (by.shares_scope(own), relaxed) {
             (false, _) => self.miss(lanes, &clock),
             (true, false) => self.acquire(lanes, &clock),
-            (true, true) => Pending { lanes, scope, sc: false, only_sc: false, clock }.add_to(&mut self.pending),
+            (true, true) => Pending { lanes, scope, sc: ScFence::Unrelated, clock }.add_to(&mut self.pending),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::locations::AcquireResult;
+use super::locations::{AcquireResult, ScFence};
 use super::operation::Actor;
 use super::state::HappensBefore;
 use super::threads::Pending;
@@ -35,7 +35,8 @@ impl HappensBefore {
         let is_quiet = self.locations.is_empty();
         let releases = how.writes && how.ordering.releases();
         let acquires = how.ordering.acquires();
-        let has_fence = !self.acting(actor).warps[warp].fences.is_empty();
+        let block = self.acting(actor);
+        let has_fence = !block.warps[warp].fences.is_empty() || how.writes && block.knows_fence(warp);
         if is_quiet && !releases && !has_fence {
             return;
         }
@@ -47,9 +48,11 @@ impl HappensBefore {
                 for found in self.locations.read(at, (how.scope, acquires), block.number, cluster) {
                     let warp = &mut block.warps[warp];
                     match found {
-                        AcquireResult::Seen(_, _, clock) if acquires => warp.acquire(LaneMask::of(lane), &clock),
+                        AcquireResult::Seen(_, sc, clock) if acquires && sc != ScFence::Needed => {
+                            warp.acquire(LaneMask::of(lane), &clock);
+                        }
                         AcquireResult::Seen(scope, sc, clock) => {
-                            Pending { lanes: LaneMask::of(lane), scope, sc, only_sc: false, clock }.add_to(&mut warp.pending);
+                            Pending { lanes: LaneMask::of(lane), scope, sc, clock }.add_to(&mut warp.pending);
                         }
                         AcquireResult::Missed(clock) => warp.miss(LaneMask::of(lane), &clock),
                     }
@@ -58,10 +61,19 @@ impl HappensBefore {
             if how.writes {
                 let mut clocks = Vec::new();
                 if releases {
-                    clocks.push((how.scope, false, Arc::new(block.clock_at(warp, tick).released(LaneMask::of(lane)))));
+                    clocks.push((how.scope, ScFence::Unrelated, Arc::new(block.clock_at(warp, tick).released(LaneMask::of(lane)))));
                 }
                 for fenced in block.warps[warp].fences.iter().filter(|fenced| fenced.lanes.contains(lane)) {
-                    clocks.push((how.scope.min(fenced.scope), fenced.sc, Arc::new(fenced.clock.released(LaneMask::of(lane)))));
+                    let sc = if fenced.sc { ScFence::Enough } else { ScFence::Unrelated };
+                    clocks.push((how.scope.min(fenced.scope), sc, Arc::new(fenced.clock.released(LaneMask::of(lane)))));
+                }
+                for before in block.before_fence(warp, lane) {
+                    let is_released = clocks.iter().any(|(scope, sc, clock)| {
+                        *scope >= Scope::Gpu && *sc == ScFence::Enough && clock.covers(before)
+                    });
+                    if !is_released {
+                        clocks.push((Scope::Gpu, ScFence::Needed, Arc::clone(before)));
+                    }
                 }
                 self.locations.write(at, ((block.number, warp, lane as u8), how.scope), how.reads, cluster, clocks);
             }

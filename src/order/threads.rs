@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::clock::{BlockClock, CompressedClock, PROXY_KINDS, ProxyKind, VectorClock, join_into, join_shared};
+use super::locations::ScFence;
 use super::operation::{ASYNC_KINDS, Agent, AsyncKind, Operation};
 use crate::base::lanes::{LaneMask, PerLane};
 use crate::base::{IdVec, Tick, WarpId};
@@ -138,10 +139,9 @@ pub struct Pending {
     pub lanes: LaneMask,
     /// The scope.
     pub scope: Scope,
-    /// Whether a `fence.sc` of any thread that comes after is enough, because it was released after one.
-    pub sc: bool,
-    /// Whether it takes a `fence.sc`: what was read was not written strongly, so no pattern synchronizes, but fences have an order.
-    pub only_sc: bool,
+    /// Whether a `fence.sc` of any thread that comes after is enough, or the only one that is: where what was read was not written
+    /// strongly or not after a fence of the same thread, no pattern synchronizes, but fences have an order.
+    pub sc: ScFence,
     /// What.
     pub clock: Arc<VectorClock>,
 }
@@ -160,7 +160,7 @@ impl Block {
             block: block.clone(),
             known: known.clone(),
             parts: parts.clone(),
-            pending: pending.iter().filter(|pending| pending.sc).cloned().collect(),
+            pending: pending.iter().filter(|pending| pending.sc != ScFence::Unrelated).cloned().collect(),
             own: own.clone(),
             tick,
         }
@@ -260,6 +260,26 @@ impl Block {
         released.iter().for_each(|clock| of.acquire(lanes, clock));
     }
 
+    /// What the clocks of `lane` say of what lies before a `fence.sc` that happens before.
+    pub fn before_fence(&self, warp: WarpId, lane: usize) -> impl Iterator<Item = &Arc<VectorClock>> {
+        let of = &self.warps[warp];
+        let parts = of.parts.iter().filter(move |(lanes, _)| lanes.contains(lane)).map(|(_, clock)| clock);
+        [&self.known, &of.known].into_iter().flatten().chain(parts).filter_map(|clock| clock.before_fence.as_ref())
+    }
+
+    /// Whether any lane of `warp` comes after a `fence.sc`.
+    pub fn knows_fence(&self, warp: WarpId) -> bool {
+        let of = &self.warps[warp];
+        let parts = of.parts.iter().map(|(_, clock)| clock);
+        [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| clock.before_fence.is_some())
+    }
+
+    /// What lanes of `warp` know lies before a `fence.sc` that they execute at `tick`.
+    pub fn enter_fence(&mut self, warp: WarpId, lanes: LaneMask, tick: Tick) {
+        let before = self.clock_at(warp, tick).released(lanes);
+        self.acquire(warp, lanes, &Arc::new(VectorClock::of_what_fence_follows(before)));
+    }
+
     /// Lanes of `warp` executed a proxy fence.
     pub fn fence_proxy(&mut self, warp: WarpId, lanes: LaneMask, memories: &[ProxyKind], tick: Tick) {
         let mut fenced = self.known.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
@@ -307,7 +327,7 @@ impl Warp {
             return;
         }
         let known = Arc::make_mut(self.known.get_or_insert_default());
-        let pending = self.pending.iter().filter(|pending| pending.sc);
+        let pending = self.pending.iter().filter(|pending| pending.sc != ScFence::Unrelated);
         pending.for_each(|pending| join_into(&mut known.after_fence, &pending.clock));
         self.parts.drain(..).for_each(|(_, clock)| known.join(&clock));
         if let Some(own) = self.own.take() {
@@ -378,7 +398,7 @@ impl Pending {
     /// Adds it to those of a warp.
     pub fn add_to(self, pending: &mut Vec<Self>) {
         let same = |other: &&mut Self| {
-            (other.scope, other.sc, other.only_sc) == (self.scope, self.sc, self.only_sc)
+            (other.scope, other.sc) == (self.scope, self.sc)
                 && (Arc::ptr_eq(&other.clock, &self.clock) || other.lanes == self.lanes)
         };
         match pending.iter_mut().find(same) {

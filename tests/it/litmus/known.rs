@@ -57,6 +57,7 @@ fn op(text: &str) -> Op {
         "red" => Op::Reduce(number(1), how(), number(2) as u32),
         "fence" => Op::Fence { sc: parts[1] == "sc", scope: scope() },
         "bar" => Op::Barrier,
+        "if" => Op::Unless(number(1) as u32),
         _ => panic!("{text}"),
     }
 }

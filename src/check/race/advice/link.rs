@@ -12,7 +12,7 @@ use crate::check::race::access::Access;
 use crate::check::race::detector::Conflict;
 use crate::isa::{FenceKind, Ordering, Scope};
 use crate::machine::{BlockId, LaneMask, Place, Tick};
-use crate::order::{Agent, AsyncKind, Queue, scope_of};
+use crate::order::{Agent, AsyncKind, Queue, ScFence, scope_of};
 use crate::program::{Op, Pc, SyncOp};
 
 /// Operations that are kept of each kind.
@@ -151,7 +151,7 @@ impl Race {
         block.warps[second.op.warp]
             .pending
             .iter()
-            .filter(|pending| !pending.only_sc && pending.lanes.intersects(conflict.second_lanes))
+            .filter(|pending| pending.sc != ScFence::Needed && pending.lanes.intersects(conflict.second_lanes))
             .any(|pending| pending.clock.of(op.block).is_some_and(|known| known.own.of(op.warp, conflict.first_lanes) > op.tick))
     }
 
