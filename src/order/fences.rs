@@ -60,7 +60,8 @@ impl HappensBefore {
         if ordering != Ordering::Release && may_acquire {
             let of = &mut block.warps[warp];
             for mut pending in std::mem::take(&mut of.pending) {
-                let seen = if pending.scope <= scope && (sc || pending.sc != ScFence::Needed) { pending.lanes & lanes } else { LaneMask::NONE };
+                let seen =
+                    if pending.scope <= scope && (sc || pending.sc != ScFence::Needed) { pending.lanes & lanes } else { LaneMask::NONE };
                 if !seen.is_empty() {
                     of.acquire(seen, &pending.clock);
                 }

@@ -68,9 +68,8 @@ impl HappensBefore {
                     clocks.push((how.scope.min(fenced.scope), sc, Arc::new(fenced.clock.released(LaneMask::of(lane)))));
                 }
                 for before in block.before_fence(warp, lane) {
-                    let is_released = clocks.iter().any(|(scope, sc, clock)| {
-                        *scope >= Scope::Gpu && *sc == ScFence::Enough && clock.covers(before)
-                    });
+                    let is_released =
+                        clocks.iter().any(|(scope, sc, clock)| *scope >= Scope::Gpu && *sc == ScFence::Enough && clock.covers(before));
                     if !is_released {
                         clocks.push((Scope::Gpu, ScFence::Needed, Arc::clone(before)));
                     }

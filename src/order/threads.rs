@@ -398,8 +398,7 @@ impl Pending {
     /// Adds it to those of a warp.
     pub fn add_to(self, pending: &mut Vec<Self>) {
         let same = |other: &&mut Self| {
-            (other.scope, other.sc) == (self.scope, self.sc)
-                && (Arc::ptr_eq(&other.clock, &self.clock) || other.lanes == self.lanes)
+            (other.scope, other.sc) == (self.scope, self.sc) && (Arc::ptr_eq(&other.clock, &self.clock) || other.lanes == self.lanes)
         };
         match pending.iter_mut().find(same) {
             Some(other) => {
