@@ -37,5 +37,6 @@ pub use checkers::Checkers;
 pub use checks::Checks;
 pub use contention::Contention;
 pub use finding::{Finding, Findings, Link, MemoryRange, Side, SideAction};
+pub use race::SynchronizationPath;
 pub use registry::{CHECKERS, CheckerId, findings, listed};
 pub use reporter::Reporter;
