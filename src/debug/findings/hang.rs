@@ -143,7 +143,7 @@ impl Session {
         let flow = ControlFlow::new(program, kernel);
         let texts = writers.iter().take(NAMED).map(|writer| {
             let reaching = self.warps_that_reach(&flow, *writer);
-            let who =
+            let reached =
                 if reaching.is_empty() { "which no thread that is left can reach".to_string() } else { format!("reachable by {reaching}") };
             format!("{} ({reached})", self.site_text(*writer))
         });
