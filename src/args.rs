@@ -2,15 +2,18 @@
 //!
 //! The doc comments below are the help texts; `man/ptxdbg.1` is made from them, and a test holds the two together.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValue;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
+use crate::base::Severity;
 use crate::check::{Checks, listed};
-use crate::debug::settings::{self, ThemeName};
+use crate::debug::RunOptions;
+use crate::debug::settings::{self, JOBS_MAX, ThemeName};
 use crate::launch::extents;
-use crate::machine::{CompletionPolicyKind, DivergencePolicy, POLICIES, PolicyRow, Schedule};
+use crate::machine::{CompletionPolicyKind, DivergencePolicy, MemoryLimit, POLICIES, PolicyRow, Schedule};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -188,6 +191,11 @@ pub struct Args {
     #[arg(long, value_name = "POLICY", value_enum)]
     pub divergence: Option<DivergencePolicy>,
 
+    /// Launches of --verify and orders of explore that run at the same time; without it as many as the machine has cores. What is
+    /// printed is the same for every number. --memory-limit holds for each of them
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub jobs: Option<NonZeroUsize>,
+
     /// How diagnostics and results are printed
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Human)]
     pub format: Format,
@@ -203,6 +211,21 @@ pub struct Args {
     /// The checkers that watch the run.
     #[arg(long, value_name = "LIST", value_parser = Checks::parse, default_value = "all", help = checks_help())]
     pub checks: Checks,
+}
+
+impl Args {
+    /// How launches are run.
+    pub fn run_options(&self) -> RunOptions {
+        let copies = self.completion.policy(self.seed);
+        let Args { schedule, divergence, seed, resident, step_limit, memory_limit, checks, .. } = *self;
+        let memory_limit = MemoryLimit(memory_limit);
+        RunOptions { schedule, seed, copies, divergence, resident, step_limit, memory_limit, checks }
+    }
+
+    /// The severity from which on a finding makes the exit status 1.
+    pub fn failing(&self) -> Severity {
+        if self.strict { Severity::Warning } else { Severity::Error }
+    }
 }
 
 /// What `--checks` is for.
@@ -366,6 +389,12 @@ fn bytes(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| format!("'{text}' is not a number of bytes, such as 4096, 512K, 64M or 8G"))
 }
 
+/// `4`
+fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    let jobs = text.parse().ok().filter(|jobs: &NonZeroUsize| jobs.get() as u64 <= JOBS_MAX);
+    jobs.ok_or_else(|| format!("'{text}' is not a number from 1 to {JOBS_MAX}"))
+}
+
 /// A number that is not negative.
 fn bound(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
@@ -399,7 +428,14 @@ mod tests {
 
     #[test]
     fn options_that_exclude_each_other_are_refused() {
-        for wrong in [&["--exact"][..], &["--check", "--verify"], &["--resident", "0"], &["--resident", "4225"]] {
+        for wrong in [
+            &["--exact"][..],
+            &["--check", "--verify"],
+            &["--resident", "0"],
+            &["--resident", "4225"],
+            &["--jobs", "0"],
+            &["--jobs", "1025"],
+        ] {
             let words = std::iter::once("ptxdbg").chain(wrong.iter().copied());
             assert!(Args::try_parse_from(words).is_err(), "{wrong:?}");
         }

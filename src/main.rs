@@ -3,7 +3,9 @@
 //! What was asked for goes to standard output: results, and under `--check` diagnostics. What keeps it from being done goes to
 //! standard error.
 
+use std::cell::RefCell;
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,20 +15,21 @@ use ptxdbg::base::Diagnostic;
 #[cfg(feature = "tui")]
 use ptxdbg::base::Sources;
 use ptxdbg::base::save::cause;
+use ptxdbg::base::{cores, side_by_side};
 use ptxdbg::debug::asm::{OpenedAsm, check_asm, open_asm};
 use ptxdbg::debug::certificate::Certificate;
 use ptxdbg::debug::fidelity::{Fidelity, fidelity};
-use ptxdbg::debug::findings::Severity;
 use ptxdbg::debug::open::{Module, open, read_module_with};
 #[cfg(feature = "tui")]
 use ptxdbg::debug::ron_text::read_text;
 use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
 use ptxdbg::debug::{
-    Criteria, FindingBudget, LaunchChoice, MemoryLimit, OpenError, Opened, Overrides, Request, RunError, RunOptions, verify_case_until,
+    CaseReport, Criteria, FindingBudget, LaunchChoice, OpenError, Opened, Overrides, Request, RunError, verify_case_until,
 };
 use ptxdbg::launch::nvcc::Compiler;
 use ptxdbg::launch::wanted::GivenTolerance;
+use ptxdbg::program::Program;
 use ptxdbg::ui::batch::{self, Ended};
 use ptxdbg::ui::console::Console;
 use ptxdbg::ui::host_memory;
@@ -169,12 +172,11 @@ fn write_log(log: &Log, style: Style, out: &mut Standard) -> Result<(), Failure>
 fn verify(args: &Args) -> Result<Status, Failure> {
     let style = style(args, std::io::stdout().is_terminal());
     interrupt::listen_once();
-    let mut out = Standard::output();
     let mut requests = launch_requests(args);
     if requests.is_empty() {
         requests = args.kernels.iter().map(|kernel| request(args, vec![kernel.clone()], LaunchChoice::Beside)).collect();
     }
-    let (mut passed, mut failed, mut log) = (0, 0, Log::default());
+    let mut verified = Verified::new(args, style);
     let mut opened = Vec::new();
     for request in &requests {
         match open(request) {
@@ -184,53 +186,101 @@ fn verify(args: &Args) -> Result<Status, Failure> {
             }
             Ok(one) => opened.push(one),
             // A module with errors fails as a whole; the others are verified all the same.
-            Err(OpenError::Module(module)) => {
-                failed += 1;
-                log.diagnostics(&module.sources, &module.diagnostics);
-                out.styled(&text::diagnostics(&module.sources, &module.diagnostics, style))?;
-            }
+            Err(OpenError::Module(module)) => verified.refuse(&module)?,
             Err(error) => return Err(error.into()),
         }
     }
-    let (mut trusted, mut budget) = (Fidelity::default(), FindingBudget::new(args.max_findings));
-    let (mut interrupted, mut certified) = (None, 0);
-    let criteria = Criteria { exact: args.exact, failing: failing(args) };
-    for (program, case) in opened.iter().flat_map(|one| one.plan.cases.iter().map(|case| (&one.program, case))) {
-        let mut report = verify_case_until(program, case, &run_options(args), criteria, interrupt::pressed)?;
-        if interrupt::pressed() {
-            interrupted = Some(report.name);
-            break;
-        }
-        let well = report.failures.is_empty();
-        passed += usize::from(well);
-        failed += usize::from(!well);
-        budget.limit_report(&mut report, matches!(style, Style::Json));
-        log.case(&report);
-        if !well || matches!(style, Style::Json) && !report.findings.is_empty() {
-            out.write_all(text::case_report(&report, style).as_bytes())?;
-        }
-        trusted.add(fidelity(program, &report.executed));
-        certified += usize::from(matches!(report.certificate, Some(Certificate::EveryOrder { .. })));
-        if let (Some(certificate), Style::Json) = (&report.certificate, style) {
-            out.write_all(text::certificate(&report.name, certificate, style).as_bytes())?;
-        }
+    let cases: Vec<_> = opened.iter().flat_map(|one| one.plan.cases.iter().map(|case| (&one.program, case))).collect();
+    let (criteria, options) = (Criteria { exact: args.exact, failing: args.failing() }, args.run_options());
+    let work = |index: u64, _: &dyn Fn() -> bool| {
+        let (program, case) = cases[index as usize];
+        verify_case_until(program, case, &options, criteria, interrupt::pressed)
+    };
+    let failed = RefCell::new(None);
+    let jobs = args.jobs.map_or_else(cores, NonZeroUsize::get);
+    side_by_side(
+        jobs,
+        cases.len() as u64,
+        work,
+        || failed.borrow().is_none(),
+        |index, report| {
+            if failed.borrow().is_some() {
+                return;
+            }
+            let taken = report.map_err(Failure::from).and_then(|report| verified.take(cases[index as usize].0, report));
+            *failed.borrow_mut() = taken.err();
+        },
+    );
+    match failed.into_inner() {
+        None => verified.end(None),
+        Some(Failure::Interrupted(case)) => verified.end(Some(case)),
+        Some(failure) => Err(failure),
     }
-    out.write_all(text::omitted(budget.omitted(), style).as_bytes())?;
-    log.omitted(budget.omitted());
-    out.write_all(text::fidelity(&trusted, style).as_bytes())?;
-    out.write_all(text::certified(certified, passed + failed, style).as_bytes())?;
-    out.write_all(text::verdict(passed, failed, style).as_bytes())?;
-    write_log(&log, style, &mut out)?;
-    out.flush()?;
-    if let Some(case) = interrupted {
-        return Err(Failure::Interrupted(case));
-    }
-    Ok(if failed == 0 { Status::Well } else { Status::Wrong })
 }
 
-/// The severity from which on a finding makes the exit status 1.
-fn failing(args: &Args) -> Severity {
-    if args.strict { Severity::Warning } else { Severity::Error }
+/// What `--verify` has come to.
+struct Verified {
+    style: Style,
+    out: Standard,
+    log: Log,
+    budget: FindingBudget,
+    trusted: Fidelity,
+    passed: usize,
+    failed: usize,
+    certified: usize,
+}
+
+impl Verified {
+    fn new(args: &Args, style: Style) -> Self {
+        let (log, budget) = (Log::default(), FindingBudget::new(args.max_findings));
+        Self { style, out: Standard::output(), log, budget, trusted: Fidelity::default(), passed: 0, failed: 0, certified: 0 }
+    }
+
+    /// A module with errors.
+    fn refuse(&mut self, module: &Module) -> Result<(), Failure> {
+        self.failed += 1;
+        self.log.diagnostics(&module.sources, &module.diagnostics);
+        self.out.styled(&text::diagnostics(&module.sources, &module.diagnostics, self.style))?;
+        Ok(())
+    }
+
+    /// Says what is wrong with a case; an error if it was interrupted.
+    fn take(&mut self, program: &Program, mut report: CaseReport) -> Result<(), Failure> {
+        if interrupt::pressed() {
+            return Err(Failure::Interrupted(report.name));
+        }
+        let style = self.style;
+        let well = report.failures.is_empty();
+        self.passed += usize::from(well);
+        self.failed += usize::from(!well);
+        self.budget.limit_report(&mut report, matches!(style, Style::Json));
+        self.log.case(&report);
+        if !well || matches!(style, Style::Json) && !report.findings.is_empty() {
+            self.out.write_all(text::case_report(&report, style).as_bytes())?;
+        }
+        self.trusted.add(fidelity(program, &report.executed));
+        self.certified += usize::from(matches!(report.certificate, Some(Certificate::EveryOrder { .. })));
+        if let (Some(certificate), Style::Json) = (&report.certificate, style) {
+            self.out.write_all(text::certificate(&report.name, certificate, style).as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Says how many cases passed; an error with the case in which it was interrupted, if it was.
+    fn end(mut self, interrupted: Option<String>) -> Result<Status, Failure> {
+        let Self { style, passed, failed, .. } = self;
+        self.out.write_all(text::omitted(self.budget.omitted(), style).as_bytes())?;
+        self.log.omitted(self.budget.omitted());
+        self.out.write_all(text::fidelity(&self.trusted, style).as_bytes())?;
+        self.out.write_all(text::certified(self.certified, passed + failed, style).as_bytes())?;
+        self.out.write_all(text::verdict(passed, failed, style).as_bytes())?;
+        write_log(&self.log, style, &mut self.out)?;
+        self.out.flush()?;
+        if let Some(case) = interrupted {
+            return Err(Failure::Interrupted(case));
+        }
+        Ok(if failed == 0 { Status::Well } else { Status::Wrong })
+    }
 }
 
 /// Neither: the debugger if there is a terminal or a script of commands, else a run.
@@ -319,9 +369,9 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     let mut certificates = Vec::new();
     for case in &opened.plan.cases {
         let reasons = case.launches.first().map_or(&[][..], |launch| &launch.reasons);
-        let run = Run::of_case(&opened.program, case, &run_options(args), interrupt::pressed)?;
+        let run = Run::of_case(&opened.program, case, &args.run_options(), interrupt::pressed)?;
         let (comparison, mut summary) = (run.comparison, run.summary);
-        if comparison.is_wrong() || summary.findings.iter().any(|finding| finding.severity >= failing(args)) {
+        if comparison.is_wrong() || summary.findings.iter().any(|finding| finding.severity >= args.failing()) {
             status = Status::Wrong;
         }
         budget.limit_summary(&mut summary);
@@ -367,10 +417,11 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
     let notes = text::notes(&opened.notes, Style::Human { color });
     let welcome = text::welcome(&opened, args.launch.first().or(beside.as_ref()).map(PathBuf::as_path));
     let welcome = if prompt { welcome + &notes } else { notes };
-    let mut session = Session::new(opened, 0, run_options(args)).map_err(|error| Failure::Message(error.to_string()))?;
+    let mut session = Session::new(opened, 0, args.run_options()).map_err(|error| Failure::Message(error.to_string()))?;
     session.settings.theme = theme(args, color);
+    session.settings.jobs = args.jobs;
     let mut console = Console::new(session, args.yes);
-    console.failing = failing(args);
+    console.failing = args.failing();
     let start_up = if prompt { start_up(args)? } else { None };
     let scripts: Vec<Script> = start_up.into_iter().chain(scripts).collect();
     let shared = console.shared();
@@ -479,13 +530,6 @@ fn request(args: &Args, modules: Vec<PathBuf>, launch: LaunchChoice) -> Request 
 fn compiler(args: &Args) -> Compiler {
     let arguments = args.nvcc.as_deref().unwrap_or("").split_whitespace().map(str::to_string).collect();
     Compiler { nvcc: files::nvcc(), arguments }
-}
-
-fn run_options(args: &Args) -> RunOptions {
-    let copies = args.completion.policy(args.seed);
-    let Args { schedule, divergence, seed, resident, step_limit, memory_limit, checks, .. } = *args;
-    let memory_limit = MemoryLimit(memory_limit);
-    RunOptions { schedule, seed, copies, divergence, resident, step_limit, memory_limit, checks }
 }
 
 /// Refuses what the description of the command line cannot.

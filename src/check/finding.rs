@@ -241,7 +241,7 @@ impl Finding {
     }
 
     /// Of findings with the same cause, the one with the highest rank is shown: its fix orders the other ones as well.
-    fn rank(&self) -> (Severity, Option<Distance>) {
+    pub fn rank(&self) -> (Severity, Option<Distance>) {
         (self.severity, self.distance)
     }
 }

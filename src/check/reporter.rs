@@ -37,7 +37,7 @@ impl Reporter<'_> {
 }
 
 /// Whether two findings are one mistake of the same statements.
-fn is_same_cause(program: &Program, known: &Finding, new: &Finding) -> bool {
+pub(super) fn is_same_cause(program: &Program, known: &Finding, new: &Finding) -> bool {
     let first = match (&known.first, &new.first) {
         (None, None) => true,
         (Some(known), Some(new)) => is_same_statement(program, known, new),

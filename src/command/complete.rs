@@ -223,6 +223,7 @@ fn assignment(text: &str, names: &KnownNames) -> Vec<String> {
     let setting = SETTINGS.iter().find(|setting| setting.name == first_word(text.trim_start()));
     match setting.map(|setting| setting.kind) {
         Some(SettingKind::Choice(choices)) => choices.iter().map(|choice| (*choice).to_string()).collect(),
+        Some(SettingKind::NumberOrAuto(_)) => vec!["auto".to_string()],
         Some(SettingKind::Number(_) | SettingKind::Bytes) => Vec::new(),
         None => places(names),
     }

@@ -35,6 +35,7 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("--memory-limit BYTES", "Stop a run that holds more simulated state"),
     ("--async POLICY", "When asynchronous copies end"),
     ("--divergence POLICY", "Which lanes of a warp run when they have parted at a branch"),
+    ("--jobs N", "Launches of --verify and orders of explore that run at the same time"),
     ("--format FORMAT", "How diagnostics and results are printed"),
     ("--max-findings N", "Findings that are printed at most"),
     ("--color WHEN", "When to use colour"),

@@ -289,8 +289,8 @@ impl Session {
     pub fn saved(&self) -> Saved {
         let mut saved = Saved::new(&self.program, self.case(), self.timeline.options());
         saved.set_breakpoints(&self.breakpoints);
-        // Colours are a matter of the terminal, not of what is looked for.
-        let settings = SETTINGS.iter().filter(|setting| setting.name != "theme");
+        // Colours and threads are a matter of the machine, not of what is looked for.
+        let settings = SETTINGS.iter().filter(|setting| !["theme", "jobs"].contains(&setting.name));
         saved.settings = settings.map(|setting| (setting.name.to_string(), (setting.get)(&self.settings))).collect();
         (saved.time, saved.focus) = (self.time(), self.focus);
         (saved.marks, saved.displays, saved.roles) = (self.marks.clone(), self.displays.clone(), self.roles.clone());
@@ -310,7 +310,7 @@ impl Session {
         let differences = saved.differences(&self.program, self.case());
         let breakpoints = saved.breakpoints()?;
         let types = saved.types(&self.program)?;
-        let mut settings = Settings { theme: self.settings.theme, ..Settings::default() };
+        let mut settings = Settings { theme: self.settings.theme, jobs: self.settings.jobs, ..Settings::default() };
         for (name, value) in &saved.settings {
             let setting = SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(|| format!("there is no setting '{name}'"))?;
             setting.put(&mut settings, value)?;

@@ -2,7 +2,10 @@
 //!
 //! The engine reads the fields of [`Settings`]; everything that names a setting in words (parsing, completion, help) reads [`SETTINGS`].
 
+use std::num::NonZeroUsize;
+
 use super::stop::{DivergentStep, StepUnit};
+use crate::base::cores;
 
 /// The values in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +26,15 @@ pub struct Settings {
     pub stop_on: StopOn,
     /// The colours of the screen.
     pub theme: ThemeName,
+    /// Runs at the same time; none for as many as the machine has cores.
+    pub jobs: Option<NonZeroUsize>,
+}
+
+impl Settings {
+    /// How many runs go on at the same time.
+    pub fn jobs(&self) -> usize {
+        self.jobs.map_or_else(cores, NonZeroUsize::get)
+    }
 }
 
 impl Default for Settings {
@@ -36,6 +48,7 @@ impl Default for Settings {
             confirm: true,
             stop_on: StopOn::default(),
             theme: ThemeName::default(),
+            jobs: None,
         }
     }
 }
@@ -95,6 +108,8 @@ pub enum SettingKind {
     Choice(&'static [&'static str]),
     /// A number from 1 to this one.
     Number(u64),
+    /// A number from 1 to this one, or `auto`.
+    NumberOrAuto(u64),
     /// A number of bytes, as in `64M`.
     Bytes,
 }
@@ -105,6 +120,12 @@ enum Value {
     Word(&'static str),
     Number(u64),
 }
+
+/// Largest number of runs at the same time.
+pub const JOBS_MAX: u64 = 1024;
+
+/// The word for what the machine decides.
+const AUTO: &str = "auto";
 
 const SWITCH: &[&str] = &["off", "on"];
 const STEP_UNITS: [(&str, StepUnit); 4] =
@@ -129,6 +150,13 @@ pub const SETTINGS: &[Setting] = &[
         help: "What a step does when other lanes of the warp run before the focused one: follow them, or wait until it runs.",
         get: |settings| word_of(&DIVERGENT_STEPS, settings.divergent_step),
         set: |settings, value| settings.divergent_step = value_of(&DIVERGENT_STEPS, value.word()),
+    },
+    Setting {
+        name: "jobs",
+        kind: SettingKind::NumberOrAuto(JOBS_MAX),
+        help: "How many orders explore runs at the same time; auto is as many as the machine has cores. What it says is the same.",
+        get: |settings| settings.jobs.map_or_else(|| AUTO.to_string(), |jobs| jobs.to_string()),
+        set: |settings, value| settings.jobs = usize::try_from(value.number()).ok().and_then(NonZeroUsize::new),
     },
     Setting {
         name: "listsize",
@@ -183,7 +211,10 @@ impl Setting {
         let text = text.trim();
         let value = match self.kind {
             SettingKind::Choice(words) => words.iter().find(|word| **word == text).map(|word| Value::Word(word)),
-            SettingKind::Number(max) => text.parse().ok().filter(|number| (1..=max).contains(number)).map(Value::Number),
+            SettingKind::NumberOrAuto(_) if text == AUTO => Some(Value::Number(0)),
+            SettingKind::Number(max) | SettingKind::NumberOrAuto(max) => {
+                text.parse().ok().filter(|number| (1..=max).contains(number)).map(Value::Number)
+            }
             SettingKind::Bytes => bytes(text).map(Value::Number),
         };
         let value = value.ok_or_else(|| format!("{} takes {}, not '{text}'", self.name, self.kind.describe()))?;
@@ -206,6 +237,7 @@ impl SettingKind {
             Self::Choice([first @ .., last]) => format!("{} or {last}", first.join(", ")),
             Self::Choice([]) => String::new(),
             Self::Number(max) => format!("a number from 1 to {max}"),
+            Self::NumberOrAuto(max) => format!("{AUTO} or a number from 1 to {max}"),
             Self::Bytes => "a number of bytes such as 512M".to_string(),
         }
     }
@@ -263,6 +295,7 @@ mod tests {
             let values: Vec<String> = match setting.kind {
                 SettingKind::Choice(words) => words.iter().map(ToString::to_string).collect(),
                 SettingKind::Number(max) => vec!["1".to_string(), max.to_string()],
+                SettingKind::NumberOrAuto(max) => vec![AUTO.to_string(), "1".to_string(), max.to_string()],
                 SettingKind::Bytes => ["1", "1000", "3K", "64M", "5G"].map(str::to_string).to_vec(),
             };
             for value in values {

@@ -21,6 +21,8 @@ pub struct Comparison {
     pub wrong: u64,
     /// The first of them.
     pub first: Vec<Mismatch>,
+    /// The first of those that are farthest from what they must be.
+    pub worst: Option<Mismatch>,
     /// How far they are from what they must be.
     pub distance: Distance,
 }
@@ -107,9 +109,13 @@ impl Comparison {
             let (value, expected) = (element.read(actual), element.read(expected));
             if !tolerance.accepts(element, value, expected) {
                 self.wrong += 1;
+                let (mismatch, largest) = (Mismatch { index, value, expected }, self.distance.largest);
                 self.distance.add(tolerance, element.to_f64(value), element.to_f64(expected));
+                if self.worst.is_none() || self.distance.largest > largest {
+                    self.worst = Some(mismatch);
+                }
                 if self.first.len() < kept {
-                    self.first.push(Mismatch { index, value, expected });
+                    self.first.push(mismatch);
                 }
             }
         }
@@ -226,5 +232,6 @@ mod tests {
         assert_eq!(comparison.wrong, 3);
         let first = [Mismatch { index: 0, value: 9, expected: 0 }, Mismatch { index: 2, value: 9, expected: 2 }];
         assert_eq!(comparison.first, first);
+        assert_eq!(comparison.worst, Some(first[0]), "9 is farther from 0 than from the others");
     }
 }

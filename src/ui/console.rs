@@ -149,6 +149,10 @@ impl Console {
                     other => return Ok(other),
                 },
                 Outcome::Printed(bytes) => out.printed(&bytes)?,
+                Outcome::Explored(explored) => {
+                    self.wrong |= explored.is_wrong(self.failing);
+                    out.write_all(text::explored(&explored).as_bytes())?;
+                }
                 said => out.write_all(text::outcome(&said).as_bytes())?,
             }
         }

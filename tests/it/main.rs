@@ -41,6 +41,7 @@ mod made_up;
 mod man;
 mod num;
 mod old_ptx;
+mod orders;
 mod panes;
 mod program_operands;
 /// What must hold of any text and any module; the fuzzers try it on theirs.

@@ -7,7 +7,7 @@ use crate::isa::Space;
 use crate::program::{Pc, Program};
 
 /// Whether the fix of `known` is that of `new` as well.
-pub(super) fn is_same(program: &Program, reachability: &mut Reachability, known: &Finding, new: &Finding) -> bool {
+pub(in crate::check) fn is_same(program: &Program, reachability: &mut Reachability, known: &Finding, new: &Finding) -> bool {
     if (known.id, known.launch, known.severity) != (new.id, new.launch, new.severity) {
         return false;
     }

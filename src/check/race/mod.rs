@@ -34,7 +34,6 @@ mod detector;
 mod exits;
 mod lane_addresses;
 mod observed;
-mod path;
 mod report;
 mod shadow;
 mod tolerated;
@@ -44,11 +43,12 @@ mod why;
 
 use std::sync::Arc;
 
+pub(super) use cause::is_same as is_same_cause;
+
 use access::{Access, Log, Sweep};
 use advice::{GroupWait, Signal, Signals, Updates};
 use detector::{Conflict, ConflictKind, Detector};
 use lane_addresses::{LaneAddresses, Strided};
-pub use path::SynchronizationPath;
 use shadow::{Entry, Shadow};
 use unordered::UnorderedFindings;
 

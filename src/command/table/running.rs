@@ -135,10 +135,14 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "explore",
         args: &[COUNT],
         summary: "Run the kernel under many orders and say what differs",
-        help: "Runs the launch from its beginning under N seeds (20 without a number) of the schedule and of the ends of asynchronous \
-            copies, and lists the outcomes that differ: results, faults, hangs, each with the seeds that lead to it and the options that \
-            replay it. An outcome that depends on the seed means a race or a missing wait; one that does not proves nothing. The session \
-            stays where it is.",
+        help: "Runs the launch from its beginning in N other orders (20 without a number): seeds of the schedule and of the ends of \
+            asynchronous copies. Results are judged by what the launch expects, within its tolerances: how many orders are right and how \
+            many are wrong, the worst of them, and the options that replay it. Where nothing is expected, every byte of the buffers is \
+            compared with this run's, and each outcome is a line. The checkers that are on watch all orders; what they find in any is \
+            listed below, one finding for one cause, and so are hangs and faults, each with the options that replay it where this run's \
+            own order does not show it. An outcome that depends on the order means a race or a missing wait; one that does not proves \
+            nothing. Orders run at the same time on all cores ('set jobs', --jobs); what is printed does not depend on that. The \
+            session stays where it is.",
         examples: &["explore", "explore 100"],
         handler: handler::explore,
         ..PLAIN

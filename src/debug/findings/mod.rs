@@ -8,7 +8,6 @@
 //! [`Suppressions`] say which findings are hidden.
 
 mod describe;
-mod hang;
 mod known;
 mod session;
 mod suppress;

@@ -11,7 +11,7 @@ mod summary;
 
 use std::sync::Arc;
 
-use crate::check::{Checkers, Checks, Contention};
+use crate::check::{Checkers, Checks, Finding};
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::findings::{FindingText, describe_case};
 use crate::launch::Case;
@@ -38,23 +38,31 @@ pub fn run_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Re
 /// # Errors
 /// As of [`run_case`].
 pub fn run_case_until(program: &Arc<Program>, case: &Case, options: &RunOptions, interrupt: Interrupt) -> Result<CaseRun, RunError> {
-    let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Runs });
-    runner.interrupt = interrupt;
-    let mut found = Vec::new();
-    let mut contention = Contention::default();
-    if options.checks == Checks::NONE {
-        while runner.run_next(|machine, launch| launch.run(machine, &mut NullObserver))? {}
-    } else {
-        let mut checkers = Checkers::new(program, options.checks);
-        while runner.run_next(|machine, launch| launch.run_checked(machine, &mut checkers))? {}
-        contention = checkers.findings().contention.clone();
-        found = describe_case(program, case, options, checkers.findings().list())?;
-    }
-    let mut run = runner.run;
+    let (mut run, found) = run_undescribed(program, case, options, &interrupt)?;
+    let found = if found.is_empty() { Vec::new() } else { describe_case(program, case, options, &found)? };
     let fault = run.fault.iter().map(|fault| FindingText::of_fault(found.len() + 1, fault));
-    run.contention = contention;
     run.findings = found.iter().cloned().chain(fault).collect();
     Ok(run)
+}
+
+/// The same without words: what the checkers found, in terms of the machine, stands beside the run, which has no findings.
+pub(in crate::debug) fn run_undescribed(
+    program: &Arc<Program>,
+    case: &Case,
+    options: &RunOptions,
+    interrupt: &dyn Fn() -> bool,
+) -> Result<(CaseRun, Vec<Finding>), RunError> {
+    let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Runs });
+    runner.interrupt = interrupt;
+    if options.checks == Checks::NONE {
+        while runner.run_next(|machine, launch| launch.run(machine, &mut NullObserver))? {}
+        return Ok((runner.run, Vec::new()));
+    }
+    let mut checkers = Checkers::new(program, options.checks);
+    while runner.run_next(|machine, launch| launch.run_checked(machine, &mut checkers))? {}
+    let mut run = runner.run;
+    run.contention = checkers.findings().contention.clone();
+    Ok((run, checkers.findings().list().to_vec()))
 }
 
 /// The machine about to execute the first launch of `case`, on fresh memory with the buffers of that launch; or why it is refused.

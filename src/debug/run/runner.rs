@@ -63,7 +63,7 @@ pub(in crate::debug) struct Runner<'a> {
     job: Job<'a>,
     /// Where the last launch ended.
     time: Tick,
-    pub interrupt: Interrupt,
+    pub interrupt: &'a dyn Fn() -> bool,
     pub run: CaseRun,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Runner<'a> {
             executed: BTreeSet::new(),
             interrupted: false,
         };
-        Self { job, time: Tick::START, interrupt: || false, run }
+        Self { job, time: Tick::START, interrupt: &|| false, run }
     }
 
     /// Runs the next launch as `run` says, which answers what stopped it; false if there is none, or a fault or the user has stopped the
@@ -125,7 +125,7 @@ impl<'a> Runner<'a> {
 pub(in crate::debug) struct RunningLaunch<'a> {
     fault_context: &'a FaultContext<'a>,
     options: &'a RunOptions,
-    interrupt: Interrupt,
+    interrupt: &'a dyn Fn() -> bool,
     interrupted: Cell<bool>,
 }
 

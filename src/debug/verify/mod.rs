@@ -2,6 +2,7 @@
 //! wrong element.
 
 mod expected_findings;
+mod judge;
 mod omitted;
 mod writer;
 
@@ -21,6 +22,7 @@ use crate::launch::{self, Case, Element, ExpectedFindings, Kind, Mismatch, Plann
 use crate::machine::Device;
 use crate::program::{Pc, Program};
 
+pub use judge::{Deviation, Judgement, judge};
 pub use omitted::{FindingBudget, Omitted};
 pub use writer::Writer;
 
@@ -203,12 +205,16 @@ fn with_limit(case: &Case, options: &RunOptions) -> RunOptions {
 /// What the run left in the buffers and what printf wrote that is not as expected.
 fn compare(program: &Arc<Program>, case: &Case, options: &RunOptions, exact: bool, run: &CaseRun) -> Result<Vec<Failure>, RunError> {
     let mut failures = compare_buffers(program, case, options, exact, run)?;
-    failures.extend(compare_printed(case, run.device.as_ref()));
+    let printed = compare_printed(case, run.device.as_ref());
+    failures.extend(printed.map(|(line, value, expected)| Failure::Printed { line, value, expected }));
     Ok(failures)
 }
 
+/// A line, from 1, with what was written there and what must be.
+type WrongLine = (usize, Option<String>, Option<String>);
+
 /// The first line that is not what printf must have written.
-fn compare_printed(case: &Case, device: Option<&Device>) -> Option<Failure> {
+fn compare_printed(case: &Case, device: Option<&Device>) -> Option<WrongLine> {
     let (expected, written) = (case.printed.as_ref()?, device?.printed().bytes());
     if expected == written {
         return None;
@@ -216,7 +222,7 @@ fn compare_printed(case: &Case, device: Option<&Device>) -> Option<Failure> {
     let lines = |text: &[u8]| text.split_inclusive(|byte| *byte == b'\n').map(|line| String::from_utf8_lossy(line).into_owned()).collect();
     let (expected, written): (Vec<String>, Vec<String>) = (lines(expected), lines(written));
     let same = expected.iter().zip(&written).take_while(|(expected, written)| expected == written).count();
-    Some(Failure::Printed { line: same + 1, value: written.get(same).cloned(), expected: expected.get(same).cloned() })
+    Some((same + 1, written.get(same).cloned(), expected.get(same).cloned()))
 }
 
 /// A wrong element with its buffer.

@@ -3,6 +3,7 @@
 pub mod asynchronous;
 mod certificate;
 mod diagnostic;
+mod explored;
 mod fidelity;
 mod finding;
 mod fragment;
@@ -32,6 +33,7 @@ use crate::debug::view::printed as whole_lines;
 use crate::debug::{CaseReport, Comparison, Omitted, Reason, Summary};
 use crate::ui::visible::visible;
 
+pub use explored::explored;
 pub use finding::{chain, fault, finding, list as findings};
 pub use outcome::{displays, outcome};
 pub use report::grouped;

@@ -1,6 +1,7 @@
 //! What came of a command, for people.
 
 use super::asynchronous;
+use super::explored;
 use super::fidelity::fidelity;
 use super::finding::{chain, finding, list};
 use super::fragment;
@@ -19,7 +20,6 @@ use crate::base::Tick;
 use crate::command::{Outcome, View};
 use crate::debug::WatchedAccessText;
 use crate::debug::breakpoints::{BreakpointPlace, BreakpointRow};
-use crate::debug::explore::Explored;
 use crate::debug::marks::Mark;
 use crate::debug::timeline::End;
 use crate::debug::value::Shown;
@@ -36,7 +36,7 @@ pub fn outcome(outcome: &Outcome) -> String {
         Outcome::Displays(shown) => displays(shown),
         Outcome::NewBreakpoint { row, note } => new_breakpoint(row, note.as_deref()),
         Outcome::Breakpoints(rows) => breakpoints(rows),
-        Outcome::Explored(explored) => self::explored(explored),
+        Outcome::Explored(explored) => explored::explored(explored),
         Outcome::Touches { what, touches, interrupted, bytes } => {
             self::touches(what, touches, *interrupted) + &bytes.as_ref().map_or(String::new(), |note| format!("{note}\n"))
         }
@@ -152,34 +152,6 @@ fn breakpoint(row: &BreakpointRow, width: usize) -> String {
     }
     lines.extend(row.commands.iter().map(|command| note(format!("  {command}"))));
     lines.into_iter().map(|line| line + "\n").collect()
-}
-
-/// What many orders led to, a line for each outcome.
-fn explored(explored: &Explored) -> String {
-    let seeds = |count: usize| if count == 1 { "seed" } else { "seeds" };
-    let (tried, kinds) = (explored.tried, explored.outcomes.iter().filter(|outcome| !outcome.seeds.is_empty()).count());
-    let own = explored.outcomes.first().is_some_and(|outcome| outcome.seeds.len() as u64 == tried);
-    let mut text = match (own, kinds) {
-        (true, _) => format!("{tried} seeds: all lead to the outcome of this run\n"),
-        (false, 1) => format!("{tried} seeds: all lead to one outcome, which is not that of this run\n"),
-        (false, kinds) => format!("{tried} seeds lead to {kinds} different outcomes\n"),
-    };
-    for (index, outcome) in explored.outcomes.iter().enumerate() {
-        let seeds = match (index, outcome.seeds.len()) {
-            (0, 0) => "this run".to_string(),
-            (0, count) => format!("this run and {count} {}", seeds(count)),
-            (_, count) => format!("{count} {}", seeds(count)),
-        };
-        let difference = outcome.difference.as_ref().map_or(String::new(), |difference| format!("; {difference}"));
-        text += &format!("  {seeds}: {}{difference}\n", outcome.end);
-        if let Some(seed) = outcome.seeds.first().filter(|_| index > 0) {
-            text += &format!("    replay: {}\n", explored.replay(*seed));
-        }
-    }
-    if explored.interrupted {
-        text += "interrupted before all seeds were tried\n";
-    }
-    text
 }
 
 /// What was written to a place, a line for each write.

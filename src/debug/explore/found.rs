@@ -1,0 +1,126 @@
+//! What was found in many orders, one finding for one cause.
+
+use std::sync::Arc;
+
+use super::order::Order;
+use crate::check::{Finding, SameCause};
+use crate::debug::fault::Fault;
+use crate::debug::findings::{FindingText, describe_case};
+use crate::debug::roles::Roles;
+use crate::debug::run::RunError;
+use crate::launch::Case;
+use crate::program::Program;
+
+/// A finding, and the orders that show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundInOrders {
+    /// As it is in the order that shows it first.
+    pub finding: FindingText,
+    /// Whether the session's own order shows it.
+    pub is_own: bool,
+    /// How many others do.
+    pub orders: u64,
+    /// The options that replay the first of them.
+    pub replay: Option<String>,
+}
+
+impl FoundInOrders {
+    /// The same with what the warps are called.
+    #[must_use]
+    pub fn with_roles(self, roles: &Roles) -> Self {
+        Self { finding: self.finding.with_roles(roles), ..self }
+    }
+}
+
+/// The findings of several orders.
+pub(super) struct United<'a> {
+    pub program: &'a Arc<Program>,
+    pub case: &'a Case,
+    pub orders: Order,
+    pub found: Vec<FoundInOrders>,
+    /// What the checkers found, with the places in `found`.
+    known: Vec<(Finding, usize)>,
+    same_cause: SameCause,
+}
+
+impl<'a> United<'a> {
+    pub fn new(program: &'a Arc<Program>, case: &'a Case, orders: Order) -> Self {
+        Self { program, case, orders, found: Vec::new(), known: Vec::new(), same_cause: SameCause::default() }
+    }
+
+    /// Takes what was found in order `index`: what stopped it, and what the checkers found.
+    ///
+    /// # Errors
+    /// Reasons outside the kernel.
+    pub fn take(&mut self, index: u64, fault: Option<&Fault>, findings: &[Finding]) -> Result<(), RunError> {
+        let mut seen = Vec::new();
+        let mut new = Vec::new();
+        for finding in findings {
+            let (program, same_cause) = (self.program, &mut self.same_cause);
+            match self.known.iter_mut().find(|(known, _)| same_cause.holds(program, known, finding)) {
+                None => new.push(finding.clone()),
+                Some((known, at)) => {
+                    seen.push(*at);
+                    // What is shown is the one whose remedy orders all others.
+                    if known.rank() < finding.rank() {
+                        let mut texts = describe_case(program, self.case, &self.orders.options(index), std::slice::from_ref(finding))?;
+                        *known = finding.clone();
+                        self.found[*at].finding = texts.swap_remove(0);
+                        self.found[*at].replay = (index > 0).then(|| self.orders.replay(index, false));
+                    }
+                }
+            }
+        }
+        if !new.is_empty() {
+            let texts = describe_case(self.program, self.case, &self.orders.options(index), &new)?;
+            for (finding, text) in new.into_iter().zip(texts) {
+                self.known.push((finding, self.found.len()));
+                seen.push(self.found.len());
+                self.add(text);
+            }
+        }
+        if let Some(fault) = fault {
+            let text = FindingText::of_fault(0, fault);
+            let same = self.found.iter().position(|known| is_same_fault(&known.finding, &text));
+            seen.push(same.unwrap_or(self.found.len()));
+            if same.is_none() {
+                self.add(text);
+            }
+        }
+        seen.sort_unstable();
+        seen.dedup();
+        for at in seen {
+            self.count(at, index);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, finding: FindingText) {
+        self.found.push(FoundInOrders { finding, is_own: false, orders: 0, replay: None });
+    }
+
+    /// Order `index` shows what is at `at`.
+    fn count(&mut self, at: usize, index: u64) {
+        let found = &mut self.found[at];
+        if index == 0 {
+            found.is_own = true;
+            return;
+        }
+        found.orders += 1;
+        if found.replay.is_none() {
+            found.replay = Some(self.orders.replay(index, false));
+        }
+    }
+}
+
+/// Whether two runs were stopped by the same: at the same place, or with threads that wait at the same places.
+fn is_same_fault(one: &FindingText, other: &FindingText) -> bool {
+    let places = |finding: &FindingText| {
+        let waiting = finding.waiting.iter().map(|waiting| waiting.site.place.clone());
+        let mut places: Vec<String> = finding.second.iter().map(|side| side.site.place.clone()).chain(waiting).collect();
+        places.sort();
+        places.dedup();
+        places
+    };
+    (one.id, one.launch) == (other.id, other.launch) && places(one) == places(other)
+}

@@ -1,0 +1,143 @@
+//! How orders ended: one outcome for what is right, one for what is wrong, one for each way in which the run stopped.
+
+use super::order::Order;
+use crate::check::faults::LIVELOCK;
+use crate::debug::run::{CaseRun, RunError};
+use crate::debug::value::element_text;
+use crate::debug::verify::{Deviation, Judgement, judge};
+use crate::launch::{Case, PlannedBuffer};
+
+/// An outcome, and the orders that lead to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// How the case ended.
+    pub end: End,
+    /// Where the buffers first differ from those of the first outcome, if nothing is expected of them.
+    pub difference: Option<String>,
+    /// Whether the session's own order leads to it.
+    pub is_own: bool,
+    /// How many others do.
+    pub orders: u64,
+    /// The options that replay the one that shows it best: the first, or of wrong ones the worst. Of the session's own order none.
+    pub replay: Option<String>,
+    buffers: Vec<Vec<u8>>,
+}
+
+/// How a case ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum End {
+    /// It finished, and nothing is expected.
+    Finished,
+    /// It finished, and left what is expected.
+    Right,
+    /// It finished, and left something else; of several orders the worst.
+    Wrong(Deviation),
+    /// Something stopped it: `deadlock at ring.ptx:39`.
+    Stopped(String),
+}
+
+/// How many orders left what is expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Orders that did.
+    pub right: u64,
+    /// Orders that left something else.
+    pub wrong: u64,
+    /// Orders that something stopped.
+    pub stopped: u64,
+}
+
+impl Verdict {
+    /// The verdict on outcomes; none if nothing is expected.
+    pub fn of(outcomes: &[Outcome]) -> Option<Self> {
+        let count = |is: fn(&End) -> bool| outcomes.iter().filter(|outcome| is(&outcome.end)).map(|outcome| outcome.orders).sum();
+        let is_judged = outcomes.iter().any(|outcome| matches!(outcome.end, End::Right | End::Wrong(_)));
+        is_judged.then(|| Self {
+            right: count(|end| matches!(end, End::Right)),
+            wrong: count(|end| matches!(end, End::Wrong(_))),
+            stopped: count(|end| matches!(end, End::Stopped(_))),
+        })
+    }
+}
+
+/// How one order ended.
+pub(super) struct Judged {
+    end: End,
+    /// What the buffers hold, if nothing is expected of them.
+    buffers: Vec<Vec<u8>>,
+    /// Whether the step limit stopped it.
+    at_limit: bool,
+}
+
+/// Judges a run of `case` in an order whose launches may take `limit` warp-instructions.
+///
+/// # Errors
+/// Reasons outside the kernel.
+pub(super) fn judged(case: &Case, run: &CaseRun, limit: u64) -> Result<Judged, RunError> {
+    let is_last_at_limit = run.launches.last().is_some_and(|launch| launch.ticks >= limit);
+    let at_limit = is_last_at_limit && run.fault.as_ref().is_some_and(|fault| fault.id == LIVELOCK);
+    let expects = case.printed.is_some() || case.buffers.iter().any(|buffer| buffer.expect.is_some());
+    let end = match &run.fault {
+        None => match judge(case, run)? {
+            Judgement::NothingExpected => End::Finished,
+            Judgement::Right => End::Right,
+            Judgement::Wrong(deviation) => End::Wrong(deviation),
+        },
+        Some(fault) => {
+            let site = fault.site.as_ref().or_else(|| fault.waiting.first().map(|waiting| &waiting.site));
+            End::Stopped(format!("{}{}", fault.id.word(), site.map_or(String::new(), |site| format!(" at {}", site.place))))
+        }
+    };
+    Ok(Judged { end, buffers: if expects { Vec::new() } else { contents(case, run) }, at_limit })
+}
+
+/// What the buffers hold; of one that was not made nothing.
+fn contents(case: &Case, run: &CaseRun) -> Vec<Vec<u8>> {
+    let bytes = |(index, buffer): (usize, &PlannedBuffer)| {
+        let mut bytes = vec![0; usize::try_from(buffer.bytes).unwrap_or(0)];
+        let address = run.addresses.get(index).copied();
+        let read = run.device.as_ref().zip(address).map(|(device, address)| device.read(address, &mut bytes));
+        if matches!(read, Some(Ok(()))) { bytes } else { Vec::new() }
+    };
+    case.buffers.iter().enumerate().map(bytes).collect()
+}
+
+impl Judged {
+    /// Counts it as one of the outcomes of `case`, or adds it to them.
+    pub fn join(self, case: &Case, index: u64, orders: Order, outcomes: &mut Vec<Outcome>) {
+        let replay = || (index > 0).then(|| orders.replay(index, self.at_limit));
+        let count = u64::from(index > 0);
+        let known = outcomes.iter_mut().find(|known| is_same(&known.end, &self.end) && known.buffers == self.buffers);
+        let Some(known) = known else {
+            let difference = outcomes.first().and_then(|first| difference(case, &first.buffers, &self.buffers));
+            let Self { end, buffers, .. } = &self;
+            let (end, buffers, replay) = (end.clone(), buffers.clone(), replay());
+            outcomes.push(Outcome { end, difference, is_own: index == 0, orders: count, replay, buffers });
+            return;
+        };
+        known.orders += count;
+        if let (End::Wrong(worst), End::Wrong(deviation)) = (&mut known.end, &self.end)
+            && deviation.is_worse_than(worst)
+        {
+            (*worst, known.replay) = (deviation.clone(), replay());
+        }
+    }
+}
+
+/// Whether two ends are one outcome: wrong values differ from order to order.
+fn is_same(one: &End, other: &End) -> bool {
+    matches!((one, other), (End::Wrong(_), End::Wrong(_))) || one == other
+}
+
+/// The first element of a buffer that differs: `out[3] is 0x00000007, not 0x00000005`.
+fn difference(case: &Case, first: &[Vec<u8>], other: &[Vec<u8>]) -> Option<String> {
+    let mut pairs = case.buffers.iter().zip(first.iter().zip(other));
+    pairs.find_map(|(buffer, (a, b))| {
+        let size = buffer.element.bytes().max(1) as usize;
+        let index = a.chunks(size).zip(b.chunks(size)).position(|(a, b)| a != b)?;
+        let text = |bytes: &[u8]| {
+            bytes.chunks(size).nth(index).map_or(String::new(), |bytes| element_text(buffer.element, buffer.element.read(bytes)))
+        };
+        Some(format!("{}[{index}] is {}, not {}", buffer.name, text(b), text(a)))
+    })
+}

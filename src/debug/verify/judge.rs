@@ -1,0 +1,73 @@
+//! Whether a run left what the launch file expects, and how far it is from that: no more than is needed to compare many runs.
+
+use super::{compare_buffer, compare_printed, show};
+use crate::debug::names::place::subscript;
+use crate::debug::run::{CaseRun, RunError};
+use crate::debug::value::element_text;
+use crate::launch::{Case, Mismatch, PlannedBuffer};
+
+/// What a run that came to its end left.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Judgement {
+    /// The launch file expects no values and no text.
+    NothingExpected,
+    /// What is expected, within the tolerances.
+    Right,
+    /// Something else.
+    Wrong(Deviation),
+}
+
+/// How a run is farthest from what is expected.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deviation {
+    /// What is wrong: `C[35][0] = 22.6, expected 26.2`.
+    pub what: String,
+    /// How far it is from what it must be; infinite where that is no number.
+    pub distance: f64,
+}
+
+impl Deviation {
+    /// Whether it is worse than another one.
+    pub fn is_worse_than(&self, other: &Self) -> bool {
+        self.distance > other.distance
+    }
+}
+
+/// Judges what `run`, a run of `case` that came to its end, left in the buffers and what printf wrote.
+///
+/// # Errors
+/// Reasons outside the kernel.
+pub fn judge(case: &Case, run: &CaseRun) -> Result<Judgement, RunError> {
+    if case.printed.is_none() && case.buffers.iter().all(|buffer| buffer.expect.is_none()) {
+        return Ok(Judgement::NothingExpected);
+    }
+    let mut worst: Option<Deviation> = None;
+    let mut add = |deviation: Deviation| {
+        if worst.as_ref().is_none_or(|worst| deviation.is_worse_than(worst)) {
+            worst = Some(deviation);
+        }
+    };
+    if let Some(device) = &run.device {
+        for (buffer, address) in case.buffers.iter().zip(&run.addresses) {
+            let comparison = compare_buffer(device, *address, buffer, false)?;
+            let distance = comparison.distance.largest;
+            comparison.worst.iter().for_each(|mismatch| add(Deviation { what: mismatch_text(buffer, mismatch), distance }));
+        }
+    }
+    if let Some((line, value, expected)) = compare_printed(case, run.device.as_ref()) {
+        let text = |line: Option<String>| line.map_or_else(|| "nothing".to_string(), |line| format!("{line:?}"));
+        let what = format!("line {line} of what printf wrote is {}, expected {}", text(value), text(expected));
+        add(Deviation { what, distance: 0.0 });
+    }
+    Ok(worst.map_or(Judgement::Right, Judgement::Wrong))
+}
+
+/// `C[35][0] = 22.6, expected 26.2`; with the bits where two floats look the same.
+fn mismatch_text(buffer: &PlannedBuffer, mismatch: &Mismatch) -> String {
+    let plain = |bits: u64| element_text(buffer.element, bits);
+    let (mut value, mut expected) = (plain(mismatch.value), plain(mismatch.expected));
+    if value == expected {
+        (value, expected) = (show(buffer.element, mismatch.value), show(buffer.element, mismatch.expected));
+    }
+    format!("{}{} = {value}, expected {expected}", buffer.name, subscript(&buffer.shape, mismatch.index))
+}

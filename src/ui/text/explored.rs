@@ -1,0 +1,117 @@
+//! What many orders led to, for people.
+
+use super::finding::list;
+use super::report::grouped;
+use crate::debug::explore::{End, Explored, FoundInOrders, Outcome, Verdict};
+
+/// Outcomes that are listed at most.
+const OUTCOMES_SHOWN: usize = 16;
+
+/// How many orders led to what, a line for each outcome that is not right, and what was found in any of them.
+pub fn explored(explored: &Explored) -> String {
+    let outcomes = match &explored.verdict {
+        Some(verdict) => judged(explored, verdict),
+        None => compared(explored),
+    };
+    let interrupted = if explored.interrupted { "interrupted before all orders were tried\n" } else { "" };
+    outcomes + &found(explored) + interrupted
+}
+
+/// `20 orders: 12 right, 8 wrong, worst C[35][0] = 22.6, expected 26.2, replay: --schedule random --seed 3`
+fn judged(explored: &Explored, verdict: &Verdict) -> String {
+    let Verdict { right, wrong, stopped } = *verdict;
+    let counts = [(right, "right"), (wrong, "wrong"), (stopped, "stopped")];
+    let counts: Vec<String> =
+        counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{} {word}", grouped(count))).collect();
+    let worst = explored.outcomes.iter().find_map(|outcome| match &outcome.end {
+        End::Wrong(worst) => Some(format!(", worst {}{}", worst.what, replay(", ", outcome))),
+        End::Finished | End::Right | End::Stopped(_) => None,
+    });
+    let counts = if counts.is_empty() { "none was tried".to_string() } else { counts.join(", ") };
+    let mut text = format!("{}: {counts}{}\n", orders(explored.tried), worst.unwrap_or_default());
+    let own = explored.outcomes.iter().find(|outcome| outcome.is_own);
+    text += &own.map_or(String::new(), |own| format!("  {}: {}\n", own_order(explored), end(&own.end)));
+    for outcome in explored.outcomes.iter().filter(|outcome| outcome.orders > 0 && matches!(outcome.end, End::Stopped(_))) {
+        text += &format!("  {}: {}\n{}", orders(outcome.orders), end(&outcome.end), replay_line(outcome));
+    }
+    text
+}
+
+fn compared(explored: &Explored) -> String {
+    let (tried, kinds) = (explored.tried, explored.outcomes.iter().filter(|outcome| outcome.orders > 0).count());
+    let is_all_own = explored.outcomes.first().is_some_and(|outcome| outcome.orders == tried);
+    let own = own_order(explored);
+    let mut text = match (is_all_own, kinds) {
+        (true, _) => format!("{}: all lead to the outcome of {own}\n", orders(tried)),
+        (false, 1) => format!("{}: all lead to one outcome, which is not that of {own}\n", orders(tried)),
+        (false, kinds) => format!("{} lead to {kinds} different outcomes\n", orders(tried)),
+    };
+    for outcome in explored.outcomes.iter().take(OUTCOMES_SHOWN) {
+        let own = match (outcome.is_own, outcome.orders) {
+            (true, 0) => own.to_string(),
+            (true, count) => format!("{own} and {}", orders(count)),
+            (false, count) => orders(count),
+        };
+        let difference = outcome.difference.as_ref().map_or(String::new(), |difference| format!("; {difference}"));
+        let replay = if outcome.is_own { String::new() } else { replay_line(outcome) };
+        text += &format!("  {own}: {}{difference}\n{replay}", end(&outcome.end));
+    }
+    let more = explored.outcomes.len().saturating_sub(OUTCOMES_SHOWN);
+    if more > 0 {
+        text += &format!("  and {more} more outcomes\n");
+    }
+    text
+}
+
+/// What was found, each with the orders that show it.
+fn found(explored: &Explored) -> String {
+    let entry = |found: &FoundInOrders| {
+        let own = own_order(explored);
+        let shown = match (found.is_own, found.orders) {
+            (true, 0) => format!("in {own} only"),
+            (true, count) => format!("in {own} and {}", orders(count)),
+            (false, count) => {
+                let replay = found.replay.as_ref().map_or(String::new(), |replay| format!("; replay: {replay}"));
+                format!("in {} of {}{replay}", grouped(count), orders(explored.tried))
+            }
+        };
+        format!(
+            "{}{:width$}{shown}\n",
+            list(std::slice::from_ref(&found.finding), 0),
+            "",
+            width = found.finding.number.to_string().len() + 2
+        )
+    };
+    match explored.found.as_slice() {
+        [] if explored.checked => "nothing was found in any of them\n".to_string(),
+        [] => String::new(),
+        found => format!("found in all of them together:\n{}", found.iter().map(entry).collect::<String>()),
+    }
+}
+
+/// What the session's own order is called.
+fn own_order(explored: &Explored) -> &'static str {
+    if explored.is_own_default { "the default order" } else { "this run's order" }
+}
+
+fn orders(count: u64) -> String {
+    format!("{} order{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+fn end(end: &End) -> String {
+    match end {
+        End::Finished => "finished".to_string(),
+        End::Right => "right".to_string(),
+        End::Wrong(deviation) => format!("wrong, {}", deviation.what),
+        End::Stopped(what) => what.clone(),
+    }
+}
+
+fn replay(before: &str, outcome: &Outcome) -> String {
+    outcome.replay.as_ref().map_or(String::new(), |replay| format!("{before}replay: {replay}"))
+}
+
+fn replay_line(outcome: &Outcome) -> String {
+    let replay = replay("    ", outcome);
+    if replay.is_empty() { replay } else { replay + "\n" }
+}
