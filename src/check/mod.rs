@@ -38,6 +38,7 @@ pub use checkers::Checkers;
 pub use checks::Checks;
 pub use contention::Contention;
 pub use finding::{Finding, Findings, Link, MemoryRange, Side, SideAction};
+pub use race::SynchronizationPath;
 pub use registry::{CHECKERS, CheckerId, findings, listed};
 pub use reporter::Reporter;
 pub use same_cause::SameCause;

@@ -54,6 +54,40 @@ pub struct Waiting {
     pub warp_names: String,
     /// What they wait for, in one line or more.
     pub reason: String,
+    /// Where they stand.
+    #[serde(skip)]
+    pub pc: Pc,
+    /// What they do there.
+    #[serde(skip)]
+    pub kind: WaitKind,
+}
+
+/// What lanes do that make no progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitKind {
+    /// They run in a loop.
+    Spins,
+    /// They wait at a barrier of their block.
+    AtBarrier,
+    /// They wait for something else.
+    Other,
+}
+
+impl WaitKind {
+    fn of(reason: &WaitReason) -> Self {
+        match reason {
+            WaitReason::Runs | WaitReason::Spins => Self::Spins,
+            WaitReason::Barrier { .. } => Self::AtBarrier,
+            WaitReason::Mbarrier(_)
+            | WaitReason::Copies
+            | WaitReason::Wgmmas
+            | WaitReason::Warpgroup { .. }
+            | WaitReason::Cluster(_)
+            | WaitReason::Lanes { .. }
+            | WaitReason::Reconvergence(_)
+            | WaitReason::Turn(_) => Self::Other,
+        }
+    }
 }
 
 /// Makes faults of one launch of a case.
@@ -71,7 +105,7 @@ impl FaultContext<'_> {
     pub fn trap(&self, trap: &Trap, machine: &Machine) -> Fault {
         let launched = Launched { program: self.program, launch: self.launch, buffers: self.buffers };
         let too_short = causes::too_short(launched, trap, machine).filter(|_| self.launch.is_of_words);
-        let origin = match (&too_short, causes::null_member(launched, trap)) {
+        let origin = match (&too_short, causes::null_member(launched, trap).or_else(|| causes::null_parameter(launched, trap))) {
             (Some(_), _) => String::new(),
             (None, Some(member)) => member,
             (None, None) => causes::origin(self.program, self.launch, trap.place.pc, true),
@@ -174,7 +208,8 @@ impl FaultContext<'_> {
                 Some(other) => other.warps.push(waiter.place.warp.number()),
                 None => {
                     let (warp_names, warps) = (String::new(), vec![waiter.place.warp.number()]);
-                    waiting.push(Waiting { site, warps, warp_names, reason });
+                    let (pc, kind) = (waiter.place.pc, WaitKind::of(&waiter.reason));
+                    waiting.push(Waiting { site, warps, warp_names, reason, pc, kind });
                 }
             }
         }

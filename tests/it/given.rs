@@ -535,6 +535,20 @@ fn dynamic_shared_memory_that_is_made_up_is_named() {
 }
 
 #[test]
+fn a_null_pointer_that_is_a_parameter_is_named() {
+    let folder = Folder::new("null");
+    let text = ".version 7.8 .target sm_90 .address_size 64
+.visible .entry k(.param .u64 out, .param .u64 in) {
+    .reg .b64 %a<2>; .reg .b32 %v;
+    ld.param.u64 %a0, [in]; cvta.to.global.u64 %a0, %a0; ld.global.u32 %v, [%a0+4];
+    ld.param.u64 %a1, [out]; cvta.to.global.u64 %a1, %a1; st.global.u32 [%a1], %v; ret;
+}";
+    folder.write("k.ptx", text);
+    let said = "the pointer is parameter 2 of the kernel, in, which the launch gives as 0";
+    folder.assert("--batch k.ptx --grid 1 --block 1 -a in=u64=0", 1, &["global load of 4 bytes at 0x4: a null pointer", said]);
+}
+
+#[test]
 fn a_null_pointer_in_a_structure_is_named_by_its_bytes() {
     let folder = Folder::new("member");
     let text = ".version 7.8 .target sm_90 .address_size 64

@@ -8,7 +8,7 @@ use super::lane_addresses::LaneAddresses;
 use super::{Race, ShadowMemory, actor, operation};
 use crate::check::finding::SideAction;
 use crate::check::reporter::Reporter;
-use crate::isa::Scope;
+use crate::isa::{Ordering, Scope};
 use crate::machine::{
     AsyncCopy, Contribution, CopyCompletion, CopyEvent, CopyKind, CopyStage, Destination, LaneMask, MbarrierChange, MbarrierEvent,
     MemoryOwner, Proxy,
@@ -168,11 +168,13 @@ impl Race {
     }
 }
 
-/// An operation on a barrier object as what may synchronize. One without a scope has the cluster's.
+/// An operation on a barrier object as what may synchronize. One without a scope has the cluster's, and one without semantics releases
+/// where it arrives and acquires where it waits (PTX ISA, "mbarrier.arrive", "mbarrier.try_wait").
 fn object_signal(event: &MbarrierEvent) -> Signal {
     let at = (event.block_slot + 1, u64::from(event.address));
-    let how = (event.how.ordering, event.how.scope);
-    Signal { is_mbarrier: true, ..Signal::new(at, event.by, &event.place, event.lanes, how) }
+    let ordering = if event.how.ordering == Ordering::Weak { Ordering::AcqRel } else { event.how.ordering };
+    let how = (ordering, event.how.scope);
+    Signal { phase: Some(event.phase), ..Signal::new(at, event.by, &event.place, event.lanes, how) }
 }
 
 fn is_reduction(copy: &AsyncCopy) -> bool {

@@ -34,6 +34,7 @@ mod detector;
 mod exits;
 mod lane_addresses;
 mod observed;
+mod path;
 mod report;
 mod shadow;
 mod tolerated;
@@ -49,6 +50,7 @@ use access::{Access, Log, Sweep};
 use advice::{GroupWait, Signal, Signals, Updates};
 use detector::{Conflict, ConflictKind, Detector};
 use lane_addresses::{LaneAddresses, Strided};
+pub use path::SynchronizationPath;
 use shadow::{Entry, Shadow};
 use unordered::UnorderedFindings;
 

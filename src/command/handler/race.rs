@@ -27,7 +27,11 @@ pub fn finding(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn explain_finding(context: &mut Context<'_>, call: &Call) -> Answer {
-    let finding = numbered(context, call)?;
+    let mut finding = numbered(context, call)?;
+    let path = context.session.synchronization_path(finding.number);
+    let at = finding.chain.len().min(1);
+    finding.chain.splice(at..at, path);
+    context.session.explain_hang(&mut finding);
     let blocks = finding.waiting.iter().map(|waiting| waiting.site.block).collect();
     let location = if finding.waiting.is_empty() { Vec::new() } else { context.session.warps_at_end(&blocks) };
     Ok(Outcome::View(View::Chain(Box::new(finding), location)))

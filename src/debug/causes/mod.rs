@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::check::{Finding, SideAction};
 use crate::isa::Space;
-use crate::launch::{Basis, Origins, PlannedBuffer, PlannedLaunch, Word};
+use crate::launch::{Basis, Origins, ParamValue, PlannedBuffer, PlannedLaunch, Word};
 use crate::machine::{Trap, TrapKind};
 use crate::program::{FuncId, Pc, Program};
 
@@ -64,6 +64,17 @@ impl OriginTexts<'_> {
         let origins = self.known.entry(launch.kernel).or_insert_with(|| Origins::new(program, launch.kernel));
         in_one_line(launch, origins.of(pc), always)
     }
+}
+
+/// What is said of a null pointer that is a parameter: which one.
+pub fn null_parameter(launched: Launched<'_>, trap: &Trap) -> Option<String> {
+    let Launched { program, launch, .. } = launched;
+    let is_null = trap.kind == TrapKind::Null;
+    let words = if is_null { Origins::new(program, launch.kernel).pointers(trap.place.pc) } else { Vec::new() };
+    let [Word { param, .. }] = *words else { return None };
+    let is_zero = matches!(&launch.params.get(param)?.value, ParamValue::Bytes(bytes) if bytes.iter().all(|byte| *byte == 0));
+    let given = if launched.is_made_up(param) { "this made-up launch" } else { "the launch" };
+    is_zero.then(|| format!("the pointer is parameter {} of the kernel, {}, which {given} gives as 0", param + 1, launched.name(param)))
 }
 
 /// What is said of a null pointer that is a member of a structure by value: which bytes of it hold the pointer.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{FindingText, LinkText, MemoryText, SideText};
-use crate::check::{Finding, MemoryRange, Side, SideAction};
+use crate::check::{Finding, Link, MemoryRange, Side, SideAction};
 use crate::debug::causes::OriginTexts;
 use crate::debug::expression::little_endian;
 use crate::debug::focus::Focus;
@@ -127,7 +127,6 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
         let site = site(side.place, side.lanes);
         SideText { site, action: Some(side.action), copy: side.copy, flight: flight(side), value: None }
     };
-    let link = |link: &crate::check::Link| LinkText { site: link.place.map(|place| site(place, LaneMask::NONE)), text: link.text.clone() };
     let lines = |side: &Side| source_lines(program, side.place.pc).into_iter().map(|place| place.line).collect::<Vec<_>>();
     let kernel = launch.map(|launch| &program.functions[launch.kernel.index()]);
     FindingText {
@@ -142,13 +141,18 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
         memory: None,
         why: finding.why.clone(),
         fix: finding.fix.clone(),
-        chain: finding.chain.iter().map(link).collect(),
+        chain: finding.chain.iter().map(|link| link_text(program, extent, link)).collect(),
         count: finding.count,
         waiting: Vec::new(),
         waiting_more: 0,
         source_lines: finding.first.iter().chain([&finding.second]).flat_map(lines).collect(),
         made_up: launch.map_or(String::new(), |launch| origins.of_finding(launch, finding)),
     }
+}
+
+/// A step of the explanation of a race in a launch of blocks of `extent` threads.
+pub(super) fn link_text(program: &Program, extent: [u32; 3], link: &Link) -> LinkText {
+    LinkText { site: link.place.map(|place| Site::new(program, extent, place, LaneMask::NONE)), text: link.text.clone() }
 }
 
 /// The thread of a side that is looked at.

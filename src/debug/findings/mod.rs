@@ -8,6 +8,7 @@
 //! [`Suppressions`] say which findings are hidden.
 
 mod describe;
+mod hang;
 mod known;
 mod session;
 mod suppress;

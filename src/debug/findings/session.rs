@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{CheckerId, Checks, Descriptions, FindingText, Suppressions};
-use crate::check::Finding;
+use super::describe::link_text;
+use super::{CheckerId, Checks, Descriptions, FindingText, LinkText, Suppressions};
+use crate::check::{Finding, SynchronizationPath};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::timeline::{End, Ran};
@@ -135,6 +136,27 @@ impl Session {
         let warps = blocks.iter().filter_map(of_block).collect();
         self.return_to(now);
         warps
+    }
+
+    /// The synchronization between the two sides of the race that is finding `number`, as far as it goes; nothing where it is no race.
+    /// The launch is executed once more for it.
+    pub fn synchronization_path(&mut self, number: usize) -> Vec<LinkText> {
+        let found = number.checked_sub(1).and_then(|index| self.timeline.findings().nth(index));
+        let Some(finding) = found.map(|(finding, _)| finding.clone()) else { return Vec::new() };
+        let Some(first) = finding.first.filter(|_| finding.distance.is_some()) else { return Vec::new() };
+        let (now, program) = (self.time(), std::sync::Arc::clone(self.program()));
+        self.timeline.restore(Tick::START);
+        while self.launch() < finding.launch {
+            if self.timeline.run(Tick::MAX, &mut NullObserver) == Ran::Ended {
+                self.return_to(now);
+                return Vec::new();
+            }
+        }
+        let mut path = SynchronizationPath::new(&program, first, finding.second, &self.machine().launch_start());
+        self.timeline.run(finding.second.place.tick + 1, &mut path);
+        self.return_to(now);
+        let extent = self.case().launches[finding.launch].block;
+        path.links().iter().map(|link| link_text(&program, extent, link)).collect()
     }
 
     /// Goes to a time of a launch that was executed, or to where the run ends before that.

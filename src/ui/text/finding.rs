@@ -76,7 +76,11 @@ pub fn list(findings: &[FindingText], suppressed: usize) -> String {
 pub fn chain(finding: &FindingText, blocks: &[Warps]) -> String {
     let link = |link: &LinkText| match &link.site {
         None => format!("  {}\n", link.text),
-        Some(at) => format!("  t={}  block {} {}  {}\n    {}\n", grouped(at.time), Dim3(at.block), at.warp_name, at.place, link.text),
+        Some(at) => {
+            let (time, block, source) =
+                (grouped(at.time), Dim3(at.block), at.source.as_ref().map_or(String::new(), |source| format!(" ({source})")));
+            format!("  t={time}  block {block} {}  {}{source}  {}\n    {}\n", at.warp_name, at.place, at.statement, link.text)
+        }
     };
     // The sides themselves stand before and after the chain.
     let is_side = |link: &&LinkText| link.site.as_ref().is_some_and(|at| finding.sides().any(|side| side.site.time == at.time));

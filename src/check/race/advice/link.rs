@@ -37,15 +37,15 @@ pub(in crate::check::race) struct Signal {
     pub ordering: Ordering,
     /// Its scope.
     pub scope: Scope,
-    /// Whether it is on a barrier object.
-    pub is_mbarrier: bool,
+    /// Of an operation on a barrier object, the phase of the object then.
+    pub phase: Option<u64>,
 }
 
 impl Signal {
     /// What lanes of `by` do at a place; it is on no barrier object.
     pub fn new(at: (u32, u64), by: BlockId, place: &Place, lanes: LaneMask, (ordering, scope): (Ordering, Scope)) -> Self {
         let (block, warp) = (by.number as u32, WarpId::new(place.warp.number()));
-        Self { at, block, warp, lanes, tick: place.tick, pc: place.pc, ordering, scope, is_mbarrier: false }
+        Self { at, block, warp, lanes, tick: place.tick, pc: place.pc, ordering, scope, phase: None }
     }
 }
 
@@ -133,6 +133,11 @@ impl Race {
                 "consider {wide} scope at {lines}, or that of the cluster within a cluster: the scope there does not hold both threads"
             ));
         }
+        if let (Some(arrived), Some(seen)) = (write.phase, read.phase)
+            && arrived >= seen
+        {
+            return Some(self.other_phase(&write, &read));
+        }
         let is_seen = self.is_seen(block_slot, conflict, second);
         if is_seen && !read.ordering.acquires() || released && !acquired {
             return Some(self.missing_acquire(language, &read));
@@ -176,9 +181,18 @@ impl Race {
         found
     }
 
+    /// The wait of one side saw the end of a phase that the arrival of the other one is not part of.
+    fn other_phase(&self, write: &Signal, read: &Signal) -> String {
+        let (arrives, waits) = (line(&self.program, write.pc), line(&self.program, read.pc));
+        format!(
+            "consider a larger count in mbarrier.init, or the other parity at {waits}: the phase whose end it sees ends without the \
+             arrival at {arrives}"
+        )
+    }
+
     fn missing_acquire(&self, language: Language, read: &Signal) -> String {
         let line = line(&self.program, read.pc);
-        if read.is_mbarrier {
+        if read.phase.is_some() {
             return format!("consider mbarrier.try_wait.acquire at {line}: .relaxed there acquires nothing");
         }
         let (fence, load) = (language.word(Term::Fence), language.word(Term::Acquire));
@@ -187,7 +201,7 @@ impl Race {
 
     fn missing_release(&self, language: Language, write: &Signal) -> String {
         let line = line(&self.program, write.pc);
-        if write.is_mbarrier {
+        if write.phase.is_some() {
             return format!("consider mbarrier.arrive.release at {line}: .relaxed there releases nothing");
         }
         let (fence, store) = (language.word(Term::Fence), language.word(Term::Release));

@@ -1,0 +1,314 @@
+//! The story of a hang: what threads that spin read again and again and what wrote it, which threads have exited, and which of those that
+//! are left can still reach the barrier that others wait at.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::FindingText;
+use crate::base::{Dim3, WarpId};
+use crate::cfg::ControlFlow;
+use crate::debug::fault::{WaitKind, Waiting};
+use crate::debug::focus::Focus;
+use crate::debug::names::access::access_type;
+use crate::debug::names::place;
+use crate::debug::session::Session;
+use crate::debug::site::Site;
+use crate::debug::timeline::Ran;
+use crate::debug::value::{Scalar, Type};
+use crate::debug::view::grouped;
+use crate::debug::{expression, memory};
+use crate::flow::graph::Graph as _;
+use crate::flow::reach::closure;
+use crate::isa::{ScalarType, Space};
+use crate::launch::Origins;
+use crate::machine::{AccessEvent, AccessKind, Event, EventKind, EventMask, LaneMask, Machine, NullObserver, Observer, Order, Place, Tick};
+use crate::program::{MemoryOp, Named, Op, Pc, Program, VarId};
+
+/// Instructions that a spinning warp is followed for.
+const TURN: u64 = 512;
+
+/// Places named at most of each kind.
+const NAMED: usize = 4;
+
+/// A read of a loop that threads spin in.
+#[derive(Clone, Copy)]
+struct Polled {
+    pc: Pc,
+    space: Space,
+    /// Of shared memory, the block slot of the block that it belongs to.
+    owner: u32,
+    block: [u32; 3],
+    address: u64,
+    bytes: u32,
+}
+
+/// What of a launch bears on a hang.
+#[derive(Default)]
+struct Past {
+    polled: Vec<Polled>,
+    /// The last write of each, and its lanes.
+    written: BTreeMap<usize, (Place, LaneMask)>,
+    /// Where lanes of the blocks that hang have exited, and when the last of them did.
+    exits: BTreeMap<([u32; 3], u32, Pc), (LaneMask, Place)>,
+    blocks: Vec<[u32; 3]>,
+}
+
+impl Session {
+    /// Adds to what the threads of a hang wait for: the values that those that spin read, with their last and their possible writers, and
+    /// of those that wait at a barrier, which lanes have exited and which can still reach it. The launch is executed once more for it.
+    pub fn explain_hang(&mut self, finding: &mut FindingText) {
+        if finding.waiting.is_empty() {
+            return;
+        }
+        let now = self.time();
+        self.return_to(self.recorded());
+        let polled = finding.waiting.iter().map(|waiting| polled_by(self.machine(), waiting)).collect::<Vec<_>>();
+        let past = self.past_of_hang(finding, polled.iter().flatten().copied().collect());
+        self.return_to(self.recorded());
+        let mut of_waiting = 0;
+        for (waiting, polled) in finding.waiting.iter_mut().zip(&polled) {
+            let mut lines = Vec::new();
+            if let Some(polled) = polled {
+                lines = self.story_of_poll(polled, past.written.get(&of_waiting));
+                of_waiting += 1;
+            } else if waiting.kind == WaitKind::AtBarrier {
+                lines = self.story_of_barrier(waiting, &past);
+            }
+            lines.iter().for_each(|line| waiting.reason += &format!("\n{line}"));
+        }
+        self.return_to(now);
+    }
+
+    /// Runs the launch of a hang once more, up to its end.
+    fn past_of_hang(&mut self, finding: &FindingText, polled: Vec<Polled>) -> Past {
+        let blocks = finding.waiting.iter().map(|waiting| waiting.site.block).collect();
+        let mut past = Past { polled, blocks, ..Past::default() };
+        self.timeline.restore(Tick::START);
+        while self.launch() < finding.launch {
+            if self.timeline.run(Tick::MAX, &mut NullObserver) == Ran::Ended {
+                return past;
+            }
+        }
+        let end = self.recorded();
+        while self.time() < end && self.timeline.run(end, &mut past) == Ran::Paused {}
+        past
+    }
+
+    fn story_of_poll(&self, polled: &Polled, written: Option<&(Place, LaneMask)>) -> Vec<String> {
+        let program = Arc::clone(self.program());
+        let scene = self.scene().refocused(Focus { block: polled.block, warp: 0, lane: 0, frame: 0 });
+        let element = place::element(&scene, polled.space, polled.address);
+        let mut bytes = vec![0; polled.bytes.min(16) as usize];
+        let ty = element.ty.or_else(|| access_type(&program, polled.pc)).filter(|ty| ty.bytes() == polled.bytes);
+        let ty = ty.unwrap_or(ScalarType::B32);
+        let value = memory::read(&scene, polled.space, polled.address, &mut bytes).ok().map(|()| {
+            let scalar = Scalar::new(Type::Scalar(ty), expression::little_endian(&bytes));
+            format!(", which holds {}", scalar.text(&scene, None))
+        });
+        let mut lines = vec![format!("reads {} at {}{}", element.name, self.site_text(polled.pc), value.unwrap_or_default())];
+        lines.push(match written {
+            Some((place, lanes)) => format!(
+                "last written at {} by block {} warp {} {}, t={}",
+                self.site_text(place.pc),
+                Dim3(place.block),
+                place.warp,
+                lanes.describe(),
+                grouped(place.tick)
+            ),
+            None => "nothing has written it since the launch began".to_string(),
+        });
+        lines.push(self.possible_writers(&program, polled, &element.name));
+        lines
+    }
+
+    /// The stores and atomics whose address comes from the same parameter or variable, and whether a thread can still reach them.
+    fn possible_writers(&self, program: &Program, polled: &Polled, name: &str) -> String {
+        let kernel = self.case().launches[self.launch()].kernel;
+        let origins = Origins::new(program, kernel);
+        let pointers = origins.pointers(polled.pc);
+        let variables = variables(program, polled.pc);
+        let is_writer = |pc: &Pc| {
+            let op = &program.code[pc.index()].op;
+            let writes =
+                op.access().is_some_and(|access| access.space == polled.space || access.space == Space::Generic) && !only_reads(op);
+            let same = origins.pointers(*pc).iter().any(|word| pointers.contains(word))
+                || self::variables(program, *pc).iter().any(|variable| variables.contains(variable));
+            writes && *pc != polled.pc && same
+        };
+        let code = program.functions[kernel.index()].code.clone();
+        let writers: Vec<Pc> = code.map(Pc).filter(is_writer).collect();
+        if writers.is_empty() {
+            return format!("no other instruction of the kernel is known to write {name}");
+        }
+        let flow = ControlFlow::new(program, kernel);
+        let texts = writers.iter().take(NAMED).map(|writer| {
+            let reaching = self.warps_that_reach(&flow, *writer);
+            let reached =
+                if reaching.is_empty() { "which no thread that is left can reach".to_string() } else { format!("reachable by {reaching}") };
+            format!("{} ({reached})", self.site_text(*writer))
+        });
+        let more = writers.len().saturating_sub(NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        format!("may be written at {}{more}", texts.collect::<Vec<_>>().join(", "))
+    }
+
+    /// Which lanes have exited, and which can still reach the barrier that lanes wait at.
+    fn story_of_barrier(&self, waiting: &Waiting, past: &Past) -> Vec<String> {
+        let mut lines = Vec::new();
+        let exits = past.exits.iter().filter(|((block, ..), _)| *block == waiting.site.block);
+        let texts: Vec<String> = exits
+            .map(|((_, warp, pc), (lanes, place))| {
+                format!("warp {warp} {} at {}, t={}", lanes.describe(), self.site_text(*pc), grouped(place.tick))
+            })
+            .collect();
+        if !texts.is_empty() {
+            let more = texts.len().saturating_sub(NAMED);
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            lines.push(format!("exited: {}{more}", texts[..texts.len().min(NAMED)].join("; ")));
+        }
+        let Some(block) = self.machine().block(waiting.site.block) else { return lines };
+        let kernel = self.case().launches[self.launch()].kernel;
+        let flow = ControlFlow::new(self.program(), kernel);
+        let barrier = waiting.pc;
+        let mut others: Vec<String> = Vec::new();
+        for (number, warp) in block.warps.iter().enumerate() {
+            for group in warp.groups.iter().filter(|group| group.current_pc() != barrier) {
+                let can = if reaches(&flow, group.current_pc(), barrier) { "can still reach it" } else { "cannot reach it any more" };
+                let at = self.site_text(group.current_pc());
+                others.push(format!("warp {number} {} at {at} {can}", group.mask.describe()));
+            }
+        }
+        let more = others.len().saturating_sub(NAMED);
+        others.truncate(NAMED);
+        lines.extend(others);
+        lines.extend((more > 0).then(|| format!("and {more} more groups of lanes elsewhere")));
+        lines
+    }
+
+    /// The warps of resident blocks with lanes from which control can flow to `pc`.
+    fn warps_that_reach(&self, flow: &ControlFlow, pc: Pc) -> String {
+        let mut found = Vec::new();
+        for block in self.machine().resident_blocks() {
+            for (number, warp) in block.warps.iter().enumerate() {
+                if warp.groups.iter().any(|group| reaches(flow, group.current_pc(), pc)) {
+                    found.push(format!("block {} warp {number}", Dim3(block.index)));
+                }
+            }
+        }
+        let more = found.len().saturating_sub(NAMED);
+        found.truncate(NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        if found.is_empty() { String::new() } else { found.join(", ") + &more }
+    }
+
+    /// `k.ptx:12 (k.cu:4)`
+    fn site_text(&self, pc: Pc) -> String {
+        let place = Place { pc, tick: Tick::START, block: [0; 3], warp: WarpId::new(0) };
+        let site = Site::new(self.program(), [1; 3], place, LaneMask::NONE);
+        site.source.map_or(site.place.clone(), |source| format!("{} ({source})", site.place))
+    }
+}
+
+/// The memory that lanes that spin read last before they are where they stand again.
+fn polled_by(machine: &Machine, waiting: &Waiting) -> Option<Polled> {
+    if waiting.kind != WaitKind::Spins {
+        return None;
+    }
+    let mut poll = Poll { block: waiting.site.block, warp: waiting.site.warp, lanes: waiting.site.lanes, read: None };
+    let mut copy = machine.clone();
+    copy.restart_detection();
+    for _ in 0..TURN {
+        copy.give_turn(poll.block, poll.warp);
+        copy.run(1, &mut poll);
+    }
+    poll.read
+}
+
+/// Observes the reads of some lanes.
+struct Poll {
+    block: [u32; 3],
+    warp: u32,
+    lanes: LaneMask,
+    read: Option<Polled>,
+}
+
+impl Observer for Poll {
+    fn mask(&self) -> EventMask {
+        EventMask::of(&[EventKind::Access])
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        let Event::Access(access) = event else { return false };
+        let is_own = (access.place.block, access.place.warp.number()) == (self.block, self.warp) && access.lanes.intersects(self.lanes);
+        let is_shared = matches!(access.space, Space::Global | Space::Shared | Space::SharedCluster);
+        if is_own && is_shared && access.kind != AccessKind::Write {
+            self.read = Some(Polled {
+                pc: access.place.pc,
+                space: access.space,
+                owner: access.owner.0,
+                block: self.block,
+                address: access.addresses[(access.lanes & self.lanes).first()],
+                bytes: access.bytes,
+            });
+        }
+        false
+    }
+}
+
+impl Past {
+    fn write(&mut self, access: &AccessEvent<'_>) {
+        for (index, polled) in self.polled.iter().enumerate() {
+            let is_same_memory = (access.space == Space::Global) == (polled.space == Space::Global)
+                && (polled.space == Space::Global || access.owner.0 == polled.owner);
+            let covers =
+                |address: u64| address < polled.address + u64::from(polled.bytes) && polled.address < address + u64::from(access.bytes);
+            let lanes = LaneMask::from_fn(|lane| access.lanes.contains(lane) && covers(access.addresses[lane]));
+            if is_same_memory && !lanes.is_empty() && access.place.pc != polled.pc {
+                self.written.insert(index, (access.place, lanes));
+            }
+        }
+    }
+}
+
+impl Observer for Past {
+    fn mask(&self) -> EventMask {
+        EventMask::of(&[EventKind::Access, EventKind::Order])
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        if let Event::Access(access) = event
+            && access.kind != AccessKind::Read
+        {
+            self.write(access);
+        }
+        if let Event::Order(order) = event
+            && order.order == Order::Exited
+            && self.blocks.contains(&order.place.block)
+        {
+            let key = (order.place.block, order.place.warp.number(), order.place.pc);
+            let exit = self.exits.entry(key).or_insert((LaneMask::NONE, order.place));
+            *exit = (exit.0 | order.lanes, order.place);
+        }
+        false
+    }
+}
+
+/// Whether control can flow from `from` to `to`, which are in one function.
+fn reaches(flow: &ControlFlow, from: Pc, to: Pc) -> bool {
+    let (Some(start), Some(end)) = (flow.block_of(from), flow.block_of(to)) else { return false };
+    if start == end && from <= to {
+        return true;
+    }
+    let next = |block: usize| flow.successor_nodes(block).collect::<Vec<_>>();
+    closure(flow.nodes(), next(start.index()), next).contains(end.index())
+}
+
+/// The variables that an instruction names.
+fn variables(program: &Program, pc: Pc) -> Vec<VarId> {
+    let named = program.mentions(pc).iter().map(|mention| mention.named);
+    named.filter_map(|named| if let Named::Variable(variable) = named { Some(variable) } else { None }).collect()
+}
+
+fn only_reads(op: &Op) -> bool {
+    matches!(op, Op::Memory(MemoryOp::Load { .. } | MemoryOp::LoadVector { .. }))
+}
