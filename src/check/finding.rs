@@ -38,36 +38,6 @@ pub struct Finding {
     pub count: u64,
     /// Of a race, how far apart its two sides are.
     pub distance: Option<Distance>,
-    /// Of a race, which instructions the fix changes, if it names some.
-    pub remedy: Option<Remedy>,
-}
-
-/// Which instructions a fix changes, and how. Findings of one remedy have one cause, whatever the names in their texts are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Remedy {
-    /// How.
-    pub kind: RemedyKind,
-    /// The instructions; twice the same where it is one.
-    pub at: [Pc; 2],
-}
-
-/// How a fix changes instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RemedyKind {
-    /// A load and a store become an atomic.
-    Atomic,
-    /// They get a wider scope.
-    Scope,
-    /// It acquires.
-    Acquire,
-    /// It releases.
-    Release,
-    /// The first releases, and the second acquires.
-    ReleaseAndAcquire,
-    /// A barrier orders the other lanes or warps with it.
-    Barrier,
-    /// A copy and the wait for its group agree.
-    CopyGroup,
 }
 
 /// How far apart the two sides of a race are: what orders those that are far apart orders the nearer ones as well.
@@ -262,20 +232,7 @@ impl Finding {
     /// A finding of one side, in the first launch, about no memory.
     pub fn new(id: FindingId, second: Side, why: String, fix: String) -> Self {
         let severity = id.severity();
-        Self {
-            id,
-            severity,
-            launch: 0,
-            second,
-            first: None,
-            memory: None,
-            why,
-            fix,
-            chain: Vec::new(),
-            count: 1,
-            distance: None,
-            remedy: None,
-        }
+        Self { id, severity, launch: 0, second, first: None, memory: None, why, fix, chain: Vec::new(), count: 1, distance: None }
     }
 
     /// The mistake and its instructions.

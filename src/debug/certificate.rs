@@ -82,6 +82,9 @@ fn judge(program: &Program, executed: &BTreeSet<Pc>, found: &[(Pc, Chance)]) -> 
         let on = format!("what {} leaves in memory", opcode(*pc));
         return Certificate::Depends(Dependence { on, place: program.place(*pc), decides: None });
     }
+    if let Some((pc, _)) = found.iter().find(|(_, chance)| *chance == Chance::Allocation) {
+        return Certificate::Depends(Dependence { on: "the address that malloc returns".into(), place: program.place(*pc), decides: None });
+    }
     if found.is_empty() {
         return Certificate::EveryOrder { may_round_differently: false };
     }
@@ -89,13 +92,21 @@ fn judge(program: &Program, executed: &BTreeSet<Pc>, found: &[(Pc, Chance)]) -> 
     for (pc, chance) in found {
         let one = BTreeSet::from([*pc]);
         let sources = match chance {
-            Chance::Result | Chance::Memory => Sources { results: one, ..Sources::default() },
+            Chance::Result | Chance::Memory | Chance::Allocation => Sources { results: one, ..Sources::default() },
             Chance::Rounding => Sources { memories: one, ..Sources::default() },
         };
-        let mut decisions = flow.decided(&sources).into_iter();
-        if let Some((decides, at)) = decisions.find(|(decides, _)| *chance != Chance::Rounding || *decides != Decides::Stored) {
+        let decided = flow.decided(&sources);
+        let more_than_rounding = |(decides, _): &(Decides, Pc)| *chance != Chance::Rounding || *decides != Decides::Stored;
+        let mut decision = decided.into_iter().find(more_than_rounding);
+        if decision.is_none() && *chance == Chance::Rounding {
+            let results = flow.discrete();
+            let first = results.first().copied();
+            let decided = flow.decided(&Sources { results, ..Sources::default() });
+            decision = decided.into_iter().next().map(|(decides, at)| (decides, first.unwrap_or(at)));
+        }
+        if let Some((decides, at)) = decision {
             let on = match chance {
-                Chance::Result | Chance::Memory => format!("what {} returns", opcode(*pc)),
+                Chance::Result | Chance::Memory | Chance::Allocation => format!("what {} returns", opcode(*pc)),
                 Chance::Rounding => format!("the rounding of what {} adds up", opcode(*pc)),
             };
             return Certificate::Depends(Dependence { on, place: program.place(*pc), decides: Some((decides.words(), program.place(at))) });
@@ -113,6 +124,8 @@ enum Chance {
     Memory,
     /// The rounding of what it leaves in memory.
     Rounding,
+    /// The address that it returns.
+    Allocation,
 }
 
 struct Chances<'a> {
@@ -137,9 +150,11 @@ impl Chances<'_> {
                 let is_chance = self.contention.with(pc).any(|other| self.writes(other));
                 if is_chance { vec![Chance::Memory] } else { Vec::new() }
             }
-            Op::Mbarrier(MbarrierOp::Wait { .. } | MbarrierOp::PendingCount { .. })
-            | Op::Move(MoveOp::ActiveMask { .. })
-            | Op::Control(ControlOp::SystemCall { f: SystemFn::Malloc, .. }) => self.unless_waiting(pc),
+            Op::Mbarrier(MbarrierOp::Wait { .. } | MbarrierOp::PendingCount { .. }) | Op::Move(MoveOp::ActiveMask { .. }) => {
+                self.unless_waiting(pc)
+            }
+            // The result comes back in a parameter, which is not followed.
+            Op::Control(ControlOp::SystemCall { f: SystemFn::Malloc, .. }) => vec![Chance::Allocation],
             _ if self.reads_chance(pc) => self.unless_waiting(pc),
             _ => Vec::new(),
         }

@@ -10,9 +10,9 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::flow::cells::Cells;
 use crate::flow::taint::Taint;
-use crate::isa::Space;
+use crate::isa::{Space, TypeKind};
 use crate::program::operands::{self, RegisterOperands, Use, registers_of};
-use crate::program::{CallId, CallTarget, ControlOp, Effect, FuncId, Inst, Op, Pc, Program, Purpose};
+use crate::program::{CallId, CallTarget, ControlOp, ConvertOp, Effect, FuncId, Inst, Op, Pc, Program, Purpose};
 
 /// What a value may decide beside other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +54,16 @@ const MEMORIES: [Space; 6] = [Space::Generic, Space::Global, Space::Const, Space
 /// The space in which an operation reads or writes values; barrier objects and tensor maps hold none.
 fn value_space(op: &Op) -> Option<Space> {
     op.access().filter(|_| op.purpose() != Purpose::Action).map(|access| access.space)
+}
+
+/// Whether an operation makes integers, bits or truth values of what it reads.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others compute with floats, or move what they read")]
+fn is_discrete(op: &Op) -> bool {
+    match op {
+        Op::Integer(_) | Op::Bits(_) | Op::Video(_) | Op::Compare(_) => true,
+        Op::Convert(ConvertOp::Single { mode, .. } | ConvertOp::Pair { mode, .. }) => mode.to.kind() != TypeKind::Float,
+        _ => false,
+    }
 }
 
 /// Where values go.
@@ -107,6 +117,15 @@ impl<'a> ValueFlow<'a> {
             });
         }
         decided
+    }
+
+    /// The instructions that make of the values followed last what a small difference may change as a whole: integers, bits, truth values.
+    pub fn discrete(&self) -> BTreeSet<Pc> {
+        let is_discrete = |(function, pc): &&(FuncId, Pc)| {
+            let inst = &self.program.code[pc.index()];
+            is_discrete(&inst.op) && self.reads(*function, inst, |used| used == Use::Read)
+        };
+        self.executed.iter().filter(is_discrete).map(|(_, pc)| *pc).collect()
     }
 
     /// The cell of what is stored through addresses of `space`: the shared memory of a block is that of its cluster, parameters of

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::bits::Bytes;
 use super::local::LocalBytes;
-use super::registers::{Cause, Origin, Reported};
+use super::registers::{Cause, Origin};
 use super::undefined::UndefinedBytes;
 use super::used;
 use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
@@ -14,16 +14,13 @@ use crate::check::lane_text::lanes_do;
 use crate::isa::Space;
 use crate::machine::{
     AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Destination, LANES, LaneMask, LaunchStart, MbarrierChange, MbarrierEvent,
-    MemoryOwner, Place, PreparedLaunch, WgmmaChange, WgmmaEvent,
+    MemoryOwner, PreparedLaunch, WgmmaChange, WgmmaEvent,
 };
 use crate::program::operands::RegisterOperand;
 use crate::program::{Program, map};
 
 /// Bytes of a barrier object.
 const MBARRIER_BYTES: u64 = 8;
-
-/// Bytes of a buffer that nothing looks at after the launch through which undefined values are followed at most.
-const FOLLOWED: u64 = 1 << 28;
 
 /// The unit of bulk copies: a copy whose source lacks less than this has padding there.
 const UNIT: u64 = 16;
@@ -35,21 +32,8 @@ pub(super) struct Memory {
     undefined: Vec<Undefined>,
     /// What of the blocks on the machine was written, by block slot.
     blocks: Vec<BlockBytes>,
-    /// Global memory that nothing looks at after the last launch.
-    uncompared: Vec<Range<u64>>,
     /// The launch that runs.
     prepared: Option<Arc<PreparedLaunch>>,
-}
-
-/// Whether what is stored stays when the launch has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outlives {
-    /// It does not.
-    Nothing,
-    /// It does.
-    Launch,
-    /// It does, in a buffer that nothing is compared with, where others are.
-    Uncompared,
 }
 
 /// A piece of global memory that held nothing at first.
@@ -81,7 +65,6 @@ impl Memory {
     pub fn begin(&mut self, launch: &LaunchStart) {
         self.prepared = Some(Arc::clone(&launch.prepared));
         self.blocks.clear();
-        self.uncompared.clone_from(&launch.uncompared);
         for range in &launch.undefined {
             if !self.undefined.iter().any(|known| known.range == *range) {
                 self.undefined.push(Undefined { range: range.clone(), written: Bytes::default(), undefined: UndefinedBytes::default() });
@@ -203,15 +186,14 @@ impl Memory {
         }
     }
 
-    /// `lane` stores something undefined in `bytes` bytes from `address` on. What comes into memory that outlives the launch and is
-    /// compared then is followed no further.
-    pub fn undefine(&mut self, event: &AccessEvent<'_>, lane: usize, (address, bytes): (u64, u64), origin: Origin) -> Outlives {
+    /// `lane` stores something undefined in `bytes` bytes from `address` on. False if that memory outlives the launch.
+    pub fn undefine(&mut self, event: &AccessEvent<'_>, lane: usize, (address, bytes): (u64, u64), origin: Origin) -> bool {
         match event.space {
             Space::Shared | Space::SharedCluster => {
                 let block = self.block(event.by.number, event.owner.0);
                 block.shared.remove(address, bytes);
                 block.undefined.set(address, bytes, origin);
-                Outlives::Nothing
+                true
             }
             Space::Local => {
                 let warp = event.place.warp.index();
@@ -222,30 +204,12 @@ impl Memory {
                     block.local[warp].remove_byte(LaneMask::of(lane), at);
                     block.undefined_local[warp].set(LANES as u64 * at + lane as u64, 1, origin);
                 }
-                Outlives::Nothing
+                true
             }
             // A parameter of a function is handed over without an access.
-            Space::ParamFunc => Outlives::Nothing,
-            Space::Generic | Space::Global | Space::Const | Space::Param => self.undefine_global((address, bytes), origin),
+            Space::ParamFunc => true,
+            Space::Generic | Space::Global | Space::Const | Space::Param => false,
         }
-    }
-
-    /// The same of global memory.
-    fn undefine_global(&mut self, (address, bytes): (u64, u64), origin: Origin) -> Outlives {
-        let Some(range) = self.uncompared.iter().find(|range| range.contains(&address)).cloned() else { return Outlives::Launch };
-        if range.end - range.start > FOLLOWED {
-            return Outlives::Uncompared;
-        }
-        if self.piece(address).is_none() {
-            let mut written = Bytes::default();
-            written.add(0, range.end - range.start);
-            self.undefined.push(Undefined { range, written, undefined: UndefinedBytes::default() });
-        }
-        if let Some(piece) = self.undefined.iter_mut().find(|piece| piece.range.contains(&address)) {
-            piece.written.remove(address - piece.range.start, bytes);
-            piece.undefined.set(address, bytes, origin);
-        }
-        Outlives::Uncompared
     }
 
     /// What is said of an access that uses what it reads: one by which no register gets it, or whose result is memory.
@@ -256,18 +220,12 @@ impl Memory {
         finding(side, memory, &lanes_do(lanes, "read"), program)
     }
 
-    /// What a copy reads must have been written when it is issued, and what it writes counts from then on. What a copy brings to shared
-    /// memory is only moved: where it is undefined, it is so there.
+    /// What a copy reads must have been written when it is issued, and what it writes counts from then on.
     pub fn copy(&mut self, event: &CopyEvent<'_>, program: &Program) -> Option<Finding> {
         if event.stage != CopyStage::Issued {
             return None;
         }
         let copy = event.copy;
-        let moved = moved(&copy.work, event.lanes);
-        if !moved.is_empty() {
-            moved.into_iter().for_each(|moved| self.move_bytes(copy.by.number, copy.issued, moved));
-            return None;
-        }
         let mut missing = None;
         copy.work.reads(event.lanes, |from, bytes| {
             if missing.is_none() && !self.holds(copy.by.number, from, bytes) {
@@ -285,64 +243,8 @@ impl Memory {
         }
         missing.map(|memory| {
             let side = Side { bytes: memory.bytes, copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, SideAction::Read) };
-            self.finding_with_origin(side, memory, "this copy reads", program)
+            finding(side, memory, "this copy reads", program)
         })
-    }
-
-    /// A copy moves bytes to shared memory: what is undefined of them is so there, with where it comes from.
-    fn move_bytes(&mut self, issuer: u64, issued: Place, Moved { lane, from, to, read, bytes }: Moved) {
-        let is_whole = self.holds(issuer, from, read);
-        let lacking: Vec<(u64, Option<Origin>)> = match is_whole {
-            true => Vec::new(),
-            false => {
-                let missing = (0..read).filter(|at| !self.holds(issuer, Destination { address: from.address + at, ..from }, 1));
-                missing.collect::<Vec<u64>>().into_iter().map(|at| (at, self.stored_in(issuer, from, from.address + at))).collect()
-            }
-        };
-        self.note(issuer, to, bytes);
-        let MemoryOwner::Block { block_slot, .. } = to.owner else { return };
-        let (space, owner) = match from.owner {
-            MemoryOwner::Global => (Space::Global, [0; 3]),
-            MemoryOwner::Block { index, .. } => (Space::Shared, index),
-        };
-        let first = lacking.first().map_or(0, |(at, _)| *at);
-        let memory = MemoryRange { space, block: owner, address: from.address + first, bytes: (read - first).min(UNIT) as u32 };
-        let unwritten = Origin { place: issued, lane, register: Origin::NO_REGISTER, cause: Cause::Memory(memory) };
-        let block = self.block(issuer, block_slot);
-        for (at, origin) in lacking {
-            block.shared.remove(to.address + at, 1);
-            block.undefined.set(to.address + at, 1, origin.unwrap_or(unwritten));
-        }
-    }
-
-    /// Where what was stored in a byte comes from, if that is undefined.
-    fn stored_in(&mut self, issuer: u64, of: Destination, address: u64) -> Option<Origin> {
-        match of.owner {
-            MemoryOwner::Global => self.piece(address).and_then(|piece| piece.undefined.get(address)),
-            MemoryOwner::Block { block_slot, .. } => self.block(issuer, block_slot).undefined.get(address),
-        }
-    }
-
-    /// A finding about undefined memory that an asynchronous operation reads, which names what brought it there, if that is known.
-    fn finding_with_origin(&self, side: Side, memory: MemoryRange, reader: &str, program: &Program) -> Finding {
-        let origin = match memory.space {
-            Space::Shared | Space::SharedCluster => {
-                let of_block = |block: &&BlockBytes| self.index_of(block.number) == memory.block;
-                let block = self.blocks.iter().filter(|block| block.number != u64::MAX).find(of_block);
-                block.and_then(|block| block.undefined.get(memory.address))
-            }
-            Space::Generic | Space::Global | Space::Const | Space::Param | Space::ParamFunc | Space::Local => {
-                self.piece(memory.address).and_then(|piece| piece.undefined.get(memory.address))
-            }
-        };
-        match origin.and_then(|origin| Reported::new(program, Origin::NO_REGISTER, &[(origin.lane, origin)])) {
-            None => finding(side, memory, reader, program),
-            Some(Reported { origin, from, why, fix, .. }) => {
-                let why = format!("{reader} {} bytes that hold nothing defined{why}", memory.bytes);
-                let first = origin.side(side.place, from);
-                Finding { memory: Some(memory), first, ..Finding::new(origin.id(), side, why, fix) }
-            }
-        }
     }
 
     /// What a `wgmma` reads of the block's shared memory must have been written when it is issued.
@@ -355,7 +257,7 @@ impl Memory {
         });
         missing.map(|memory| {
             let side = Side { bytes: memory.bytes, copy: Some(wgmma.id), ..Side::new(event.place, event.lanes, SideAction::Read) };
-            self.finding_with_origin(side, memory, "this wgmma reads", program)
+            finding(side, memory, "this wgmma reads", program)
         })
     }
 
@@ -444,43 +346,13 @@ impl Memory {
     }
 }
 
-/// Bytes that a copy of a lane moves to shared memory: `read` bytes, and zeros up to `bytes`.
-struct Moved {
-    lane: usize,
-    from: Destination,
-    to: Destination,
-    read: u64,
-    bytes: u64,
-}
-
-/// What a copy moves to shared memory as it is.
-fn moved(work: &CopyKind, lanes: LaneMask) -> Vec<Moved> {
-    match work {
-        CopyKind::CpAsync(copies) => {
-            let of_lane = |lane: usize| Moved {
-                lane,
-                from: Destination { owner: MemoryOwner::Global, address: copies.from[lane] },
-                to: Destination { owner: copies.owner, address: u64::from(copies.to[lane]) },
-                read: u64::from(copies.kept[lane]),
-                bytes: u64::from(copies.bytes),
-            };
-            lanes.iter().map(of_lane).collect()
-        }
-        CopyKind::Bulk { from, to, bytes, reduction: None, mask: u16::MAX, .. } if to.owner != MemoryOwner::Global => {
-            let bytes = u64::from(*bytes);
-            vec![Moved { lane: lanes.first(), from: *from, to: *to, read: bytes, bytes }]
-        }
-        CopyKind::Bulk { .. } | CopyKind::Tensor(_) | CopyKind::StAsync { .. } | CopyKind::CpAsyncArrive => Vec::new(),
-    }
-}
-
 /// Whether an access needs no finding: it only writes, or all that it reads was written.
 #[inline]
 fn passes(written: &Bytes, base: u64, event: &AccessEvent<'_>) -> bool {
     if event.kind == AccessKind::Write {
         return true;
     }
-    let (low, high) = (event.min, event.max);
+    let (low, high) = event.addresses.iter().fold((u64::MAX, 0), |(low, high), address| (low.min(*address), high.max(*address)));
     let bytes = u64::from(event.bytes);
     // Mostly everything around was written, which is one question for all lanes.
     high - low <= 64 * bytes && written.contains(low - base, high - low + bytes)

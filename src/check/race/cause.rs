@@ -1,8 +1,8 @@
 //! Which races have one cause: the same two statements, or accesses on either side of one place where the same fix orders all of them.
 
-use crate::check::finding::{Finding, Remedy, Side};
+use crate::check::finding::{Finding, Side};
 use crate::check::reachability::Reachability;
-use crate::check::statement::{is_same_line, is_same_statement};
+use crate::check::statement::is_same_statement;
 use crate::isa::Space;
 use crate::program::{Pc, Program};
 
@@ -15,20 +15,12 @@ pub(in crate::check) fn is_same(program: &Program, reachability: &mut Reachabili
         // What only the toolchain can change is one note for the kernel.
         return known.why == new.why;
     }
-    let is_same_remedy = match (known.remedy, new.remedy) {
-        (Some(known), Some(new)) => is_one_change(program, known, new),
-        (None, None) => known.fix == new.fix,
-        (None, Some(_)) | (Some(_), None) => false,
-    };
-    if new.remedy.is_some() && is_same_remedy {
-        return true;
-    }
     let (Some(known_first), Some(new_first)) = (&known.first, &new.first) else { return false };
     if variable(program, known) != variable(program, new) {
         return false;
     }
     // What orders sides that are far apart orders nearer ones.
-    let is_same_fix = is_same_remedy || known.distance != new.distance;
+    let is_same_fix = known.fix == new.fix || known.distance != new.distance;
     let mut is_same = |one: &Side, other: &Side| {
         let straight = [(one, new_first), (other, &new.second)];
         straight.iter().all(|(known, new)| is_same_statement(program, known, new))
@@ -37,11 +29,6 @@ pub(in crate::check) fn is_same(program: &Program, reachability: &mut Reachabili
                 && is_one_cut(known, straight)
     };
     is_same(known_first, &known.second) || is_same(&known.second, known_first)
-}
-
-/// Whether two fixes change the same statements in the same way.
-fn is_one_change(program: &Program, known: Remedy, new: Remedy) -> bool {
-    known.kind == new.kind && known.at.into_iter().zip(new.at).all(|(known, new)| is_same_line(program, known, new))
 }
 
 /// The shared variable of a finding.

@@ -27,7 +27,6 @@
 
 mod access;
 mod advice;
-mod advised;
 pub mod catalogue;
 mod cause;
 mod copies;
@@ -196,18 +195,42 @@ impl Race {
             self.order.run_in_lockstep(actor(event.by, &event.place, event.lanes), event.lockstep);
         }
         if event.how.ordering != Ordering::Weak {
+            if event.how.ordering.acquires() && event.kind != AccessKind::Write {
+                self.note_acquired(owner, event);
+            }
             self.order_through(owner, event);
             if let ShadowMemory::Block(_) = owner {
                 self.unordered.note(event.by.number as u32, event);
             }
         }
-        if owner != ShadowMemory::Global && event.max < map::SHARED_RESERVED {
+        if owner != ShadowMemory::Global && event.addresses.iter().all(|address| *address < map::SHARED_RESERVED) {
             return false;
         }
         let access = self.plain(event);
         self.check(owner, event.by.block_slot, access, event.addresses);
         self.compare_values(event, &access);
         self.report(owner, event.by.block_slot, &access, to)
+    }
+
+    /// Notes that it is chance what an access acquires: the write that it reads is ordered before it by that alone.
+    fn note_acquired(&mut self, owner: ShadowMemory, event: &AccessEvent<'_>) {
+        let Self { order, global, shared, log, contention, .. } = self;
+        let shadow = match owner {
+            ShadowMemory::Global => global.as_mut(),
+            ShadowMemory::Block(block_slot) => shared.get_mut(block_slot as usize).and_then(Option::as_mut),
+        };
+        let (Some(shadow), Some(block)) = (shadow, order.block(event.by.block_slot)) else { return };
+        let warp = WarpId::new(event.place.warp.number());
+        for lane in event.lanes.iter() {
+            let address = event.addresses[lane];
+            let (entries, _) = shadow.units(address, u64::from(event.bytes));
+            let Some(entry) = entries.first().filter(|entry| !entry.writes.is_none()) else { continue };
+            let newest = log.newest(entry.writes);
+            let by = newest.lanes_at(address, log);
+            if newest.strong.is_some() && !by.is_empty() && !block.happens_before(warp, lane, &newest.op, by.first()) {
+                contention.add(newest.pc, event.place.pc);
+            }
+        }
     }
 
     /// Finds the conflicts of plain stores of one instruction that write the same bytes. They are found address by address, and counted

@@ -1,7 +1,6 @@
 //! Races as findings: which mistake it is, and its two sides.
 
 use super::access::Access;
-use super::advised::Advice;
 use super::cause;
 use super::detector::{Conflict, ConflictKind};
 use super::why::why;
@@ -47,11 +46,8 @@ impl Race {
     /// Reports the conflicts of an access of the block in `block_slot`. True if there is a new finding among them.
     pub(super) fn report(&mut self, owner: ShadowMemory, block_slot: u32, access: &Access, to: &mut Reporter<'_>) -> bool {
         let mut new = false;
-        for mut conflict in std::mem::take(&mut self.conflicts) {
+        for conflict in std::mem::take(&mut self.conflicts) {
             self.order_racy_read(block_slot, access, &conflict);
-            if conflict.kind == ConflictKind::SameValue && self.is_lost_update(&conflict.first, access) {
-                conflict.kind = ConflictKind::Unordered;
-            }
             if conflict.kind == ConflictKind::Lockstep && std::mem::replace(&mut self.is_lockstep_noted, true) {
                 continue;
             }
@@ -73,8 +69,8 @@ impl Race {
                 continue;
             }
             let relation = self.relation(id, distance, &conflict.first, access);
-            let (why, Advice { text: fix, remedy }) = match tolerated {
-                Some(tolerated) => (tolerated.why().to_string(), tolerated.fix().to_string().into()),
+            let (why, fix) = match tolerated {
+                Some(tolerated) => (tolerated.why().to_string(), tolerated.fix().to_string()),
                 None => (why(id, relation, &conflict, access), self.fix(id, relation, block_slot, &conflict, access)),
             };
             let finding = Finding {
@@ -89,7 +85,6 @@ impl Race {
                 second,
                 count: 1,
                 distance: Some(distance),
-                remedy,
             };
             if conflict.kind == ConflictKind::Strong {
                 self.unordered.hold((access.op.block, conflict.address), finding);

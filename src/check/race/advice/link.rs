@@ -7,10 +7,8 @@ use std::collections::VecDeque;
 
 use super::words::{Language, Term, line};
 use crate::base::WarpId;
-use crate::check::finding::RemedyKind;
 use crate::check::race::Race;
 use crate::check::race::access::Access;
-use crate::check::race::advised::Advice;
 use crate::check::race::detector::Conflict;
 use crate::isa::{FenceKind, Ordering, Scope};
 use crate::machine::{BlockId, LaneMask, Place, Tick};
@@ -120,47 +118,33 @@ impl Signals {
 }
 
 impl Race {
-    /// What the synchronization between the two sides of a conflict lacks, if there was one. Where both sides are strong, as those of a
-    /// flag, the conflict is the lack itself, and no other one is counted with it.
-    pub(super) fn fix_of_link(&mut self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<Advice> {
-        let advice = self.missing_link(language, block_slot, conflict, second)?;
-        let is_flag = conflict.first.strong.is_some() && second.strong.is_some();
-        Some(if is_flag { advice.text.into() } else { advice })
-    }
-
-    fn missing_link(&mut self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<Advice> {
+    /// What the synchronization between the two sides of a conflict lacks, if there was one.
+    pub(super) fn fix_of_link(&mut self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<String> {
         let (write, read) = self.signals.link(conflict, second)?;
         let first = &conflict.first;
         let needed = scope_of(first.op.block, second.op.block, self.order.cluster());
         let released = write.ordering.releases() || self.fence_between(first.pc, write.pc).is_some();
         let acquired = read.ordering.acquires() || self.fence_between(read.pc, second.pc).is_some();
         let narrow = self.too_narrow(needed, [(first.pc, write), (read.pc, read)], second.pc);
-        if let (Some(one), Some(other)) = (narrow.first(), narrow.last()) {
-            let lines: Vec<String> = narrow.iter().map(|at| line(&self.program, *at)).collect();
+        if !narrow.is_empty() {
+            let lines: Vec<String> = narrow.into_iter().map(|at| line(&self.program, at)).collect();
             let (lines, wide) = (lines.join(" and "), language.word(Term::GridScope));
-            let text = format!(
+            return Some(format!(
                 "consider {wide} scope at {lines}, or that of the cluster within a cluster: the scope there does not hold both threads"
-            );
-            return Some(Advice::of(text, RemedyKind::Scope, [*one, *other]));
+            ));
         }
         if let (Some(arrived), Some(seen)) = (write.phase, read.phase)
             && arrived >= seen
         {
-            return Some(self.other_phase(&write, &read).into());
+            return Some(self.other_phase(&write, &read));
         }
         let is_seen = self.is_seen(block_slot, conflict, second);
         if is_seen && !read.ordering.acquires() || released && !acquired {
-            return Some(Advice::of(self.missing_acquire(language, &read), RemedyKind::Acquire, [read.pc; 2]));
+            return Some(self.missing_acquire(language, &read));
         }
         if !released {
-            let release = self.missing_release(language, &write);
-            return Some(match acquired {
-                true => Advice::of(release, RemedyKind::Release, [write.pc; 2]),
-                false => {
-                    let text = format!("{release}; and {}", self.missing_acquire(language, &read));
-                    Advice::of(text, RemedyKind::ReleaseAndAcquire, [write.pc, read.pc])
-                }
-            });
+            let both = if acquired { String::new() } else { format!("; and {}", self.missing_acquire(language, &read)) };
+            return Some(self.missing_release(language, &write) + &both);
         }
         self.missing_lane(language, conflict, second, (&write, &read))
     }
@@ -225,47 +209,43 @@ impl Race {
     }
 
     /// The lane of one side that is not ordered with the lane that synchronized for it.
-    fn missing_lane(&self, language: Language, conflict: &Conflict, second: &Access, (write, read): (&Signal, &Signal)) -> Option<Advice> {
+    fn missing_lane(&self, language: Language, conflict: &Conflict, second: &Access, (write, read): (&Signal, &Signal)) -> Option<String> {
         let word = |is_near: bool| language.word(if is_near { Term::WarpBarrier } else { Term::BlockBarrier });
         let own_warp = write.warp == conflict.first.op.warp;
         if !own_warp || !write.lanes.contains_all(conflict.first_lanes) {
             let (lane, line) = (write.lanes.first(), line(&self.program, write.pc));
-            let text = format!(
-                "consider {} before {line}: lane {lane} of warp {} releases there, and the lane of the first access is not ordered \
+            let barrier = word(own_warp);
+            return Some(format!(
+                "consider {barrier} before {line}: lane {lane} of warp {} releases there, and the lane of the first access is not ordered \
                  before it",
-                word(own_warp),
                 write.warp.number()
-            );
-            return Some(Advice::of(text, RemedyKind::Barrier, [write.pc; 2]));
+            ));
         }
         let own_warp = read.warp == second.op.warp;
         let is_ordered = own_warp && read.lanes.contains_all(conflict.second_lanes);
         (!is_ordered).then(|| {
             let (lane, line) = (read.lanes.first(), line(&self.program, read.pc));
-            let text = format!(
+            format!(
                 "consider {} after {line}: lane {lane} of warp {} acquires there, and the lane of the second access is not ordered after \
                  it",
                 word(own_warp),
                 read.warp.number()
-            );
-            Advice::of(text, RemedyKind::Barrier, [read.pc; 2])
+            )
         })
     }
 
     /// What the waits for a `cp.async` in flight lack, whose bytes `second` touches.
-    pub(super) fn fix_of_group(&self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<Advice> {
+    pub(super) fn fix_of_group(&self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<String> {
         let op = &conflict.first.op;
         if op.agent != Agent::Async(AsyncKind::Lane) {
             return None;
         }
-        let copy = conflict.first.pc;
-        let issued = line(&self.program, copy);
+        let issued = line(&self.program, conflict.first.pc);
         if second.op.agent == op.agent && second.action == conflict.first.action {
-            let text = format!(
+            return Some(format!(
                 "consider one more slot in the ring, or one copy fewer ahead: the copy of {issued} is in flight while another one writes \
                  the same bytes"
-            );
-            return Some(Advice::of(text, RemedyKind::CopyGroup, [copy; 2]));
+            ));
         }
         let block = self.order.block(block_slot).filter(|block| block.number == op.block)?;
         let is_of = |tick: Tick, lanes: LaneMask| tick > op.tick && lanes.intersects(conflict.first_lanes);
@@ -276,22 +256,18 @@ impl Race {
             .collect();
         let wait = self.signals.waits.iter().rev().find(|wait| wait.by == (op.block, op.warp) && wait.tick > op.tick)?;
         let at = line(&self.program, wait.pc);
-        let of_group = |text: String| Some(Advice::of(text, RemedyKind::CopyGroup, [copy, wait.pc]));
         let Some(later) = commits.iter().filter(|tick| **tick < wait.tick).count().checked_sub(1) else {
-            return of_group(format!(
+            return Some(format!(
                 "consider cp.async.commit_group between the copy of {issued} and the wait at {at}, which waits for closed groups"
             ));
         };
         if u64::from(wait.pending) > later as u64 {
-            return of_group(format!(
+            return Some(format!(
                 "consider cp.async.wait_group {later} at {at}: {} there leaves the group of this copy pending",
                 wait.pending
             ));
         }
-        of_group(format!(
-            "consider {} after the wait at {at}, which covers the copies of its own thread",
-            language.word(Term::BlockBarrier)
-        ))
+        Some(format!("consider {} after the wait at {at}, which covers the copies of its own thread", language.word(Term::BlockBarrier)))
     }
 }
 

@@ -13,10 +13,8 @@ use super::access::Access;
 use super::detector::Conflict;
 use super::report::{LoopIteration, Relation};
 use crate::check::catalogue::FindingId;
-use crate::check::finding::{Distance, RemedyKind, Side, SideAction};
-use crate::check::race::advised::Advice;
+use crate::check::finding::{Distance, Side, SideAction};
 use crate::check::race::catalogue::{RACE_LOCKSTEP, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE};
-use crate::check::reachability::Cut;
 use crate::check::statement::is_same_statement;
 use crate::isa::MbarrierFn;
 use crate::machine::{LaneMask, Proxy};
@@ -27,39 +25,29 @@ use words::{Language, Term, line};
 
 impl Race {
     /// What would order the conflict of `access` with what came before.
-    pub(super) fn fix(&mut self, id: FindingId, relation: Relation, block_slot: u32, conflict: &Conflict, access: &Access) -> Advice {
+    pub(super) fn fix(&mut self, id: FindingId, relation: Relation, block_slot: u32, conflict: &Conflict, access: &Access) -> String {
         let first = &conflict.first;
         let language = Language::of(&self.program, access.pc);
         let update = self.update(first, access);
-        if let Some(update) = update.filter(|_| ![RACE_PROXY, RACE_LOCKSTEP, RACE_SAME_VALUE].contains(&id)) {
-            return Advice::of(self.fix_of_update(language, update), RemedyKind::Atomic, [update.load, update.store]);
+        if let Some(update) = update.filter(|_| id != RACE_PROXY && id != RACE_LOCKSTEP) {
+            return self.fix_of_update(language, update);
         }
         let are_threads = first.op.agent == Agent::Threads && access.op.agent == Agent::Threads;
         let has_link = are_threads && ![RACE_PROXY, RACE_SAME_VALUE, RACE_LOCKSTEP].contains(&id) && !relation.sizes;
         if let Some(fixed) = has_link.then(|| self.fix_of_link(language, block_slot, conflict, access)).flatten() {
             return fixed;
         }
-        let fixed = fix_of_kind(id, language, first, access)
-            .map(Advice::from)
-            .or_else(|| self.fix_of_group(language, block_slot, conflict, access));
-        if let Some(fixed) = fixed.or_else(|| fix_of_copies(language, first, access).map(Advice::from)) {
+        let fixed = fix_of_kind(id, language, first, access).or_else(|| self.fix_of_group(language, block_slot, conflict, access));
+        if let Some(fixed) = fixed.or_else(|| fix_of_copies(language, first, access)) {
             return fixed;
         }
         if relation.sizes {
-            let barrier = language.word(Term::BlockBarrier);
-            return format!("consider accessing the bytes in one size on both sides, or {barrier} between").into();
+            return format!("consider accessing the bytes in one size on both sides, or {} between", language.word(Term::BlockBarrier));
         }
         if self.initializes(first.pc) && self.initializes(access.pc) {
-            return String::from("consider letting one thread initialize the mbarrier, and a barrier of all its users after it").into();
+            return "consider letting one thread initialize the mbarrier, and a barrier of all its users after it".into();
         }
-        self.fix_by_distance(language, relation, first, access).into()
-    }
-
-    /// Whether the store of two accesses writes what was computed from a load of the same place with no barrier between: that all write
-    /// the same bytes is no agreement, but what one of them adds is lost.
-    pub(super) fn is_lost_update(&mut self, first: &Access, second: &Access) -> bool {
-        let Some(Update { load, store, kind: UpdateKind::Operation(_) }) = self.update(first, second) else { return false };
-        self.reachability.reaches_uncut(&self.program, load, store, Cut::Any)
+        self.fix_by_distance(language, relation, first, access)
     }
 
     fn initializes(&self, pc: Pc) -> bool {
@@ -146,7 +134,7 @@ impl Race {
 
     /// Whether the instruction can be executed again by the same thread.
     fn is_repeated(&mut self, pc: Pc) -> bool {
-        self.reachability.reaches_uncut(&self.program, pc, pc, Cut::OfBlock)
+        self.reachability.reaches_uncut(&self.program, pc, pc, crate::check::reachability::Cut::OfBlock)
     }
 
     /// Whether no place lies between two accesses that all threads of the block reach.

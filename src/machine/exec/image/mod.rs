@@ -108,8 +108,6 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     space,
                     owner,
                     addresses,
-                    min: *address,
-                    max: *address,
                     bytes,
                     depth,
                     store,
