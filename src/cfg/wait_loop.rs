@@ -7,8 +7,8 @@ use crate::flow::result_use::ResultUse;
 use crate::program::operands::{RegisterOperand, reads, writes};
 use crate::program::{Effect, Pc, Program};
 
-/// Whether all that the result of the instruction at `pc` decides is whether a loop around it goes on, which changes no memory, and of which
-/// nothing that counts its iterations is left.
+/// Whether all that the result of the instruction at `pc` decides is whether a loop around it goes on, which changes no memory and leaves
+/// nothing that counts its iterations.
 pub fn is_wait_loop(program: &Program, flow: &ControlFlow, result_use: &mut ResultUse, pc: Pc) -> bool {
     let uses = result_use.uses(program, pc);
     let Some(block) = flow.block_of(pc) else { return false };
@@ -30,7 +30,7 @@ fn is_inside(flow: &ControlFlow, around: &Loop, at: Pc) -> bool {
     flow.block_of(at).is_some_and(|block| around.blocks.contains(&block))
 }
 
-/// Whether no register that an iteration of the loop computes from what an earlier one left is read after the loop, or decides that it ends.
+/// Whether no register that an iteration of the loop computes from what an earlier one left is read after the loop, or ends it.
 fn leaves_no_count(program: &Program, flow: &ControlFlow, around: &Loop) -> bool {
     let counts = counts(program, flow, around);
     if counts.is_empty() {
