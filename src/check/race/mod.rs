@@ -42,6 +42,7 @@ mod unordered;
 mod wgmma;
 mod why;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(super) use cause::is_same as is_same_cause;
@@ -69,7 +70,7 @@ use crate::machine::{
     Place, PreparedLaunch,
 };
 use crate::order::{Actor, Agent, AsyncKind, HappensBefore, Operation, Strong};
-use crate::program::{self, AtomicOp, MemoryOp, Op, Program, map};
+use crate::program::{self, AtomicOp, MemoryOp, Op, Pc, Program, map};
 
 /// The race checker of a case.
 #[derive(Clone)]
@@ -96,6 +97,8 @@ struct Race {
     updates: Updates,
     signals: Signals,
     unordered: UnorderedFindings,
+    /// The stores that have written different values to one place, by threads that nothing orders.
+    differing: BTreeSet<Pc>,
 }
 
 /// Memory: global, or the shared memory of the block in a block slot.
@@ -124,6 +127,7 @@ impl Race {
             updates: Updates::default(),
             signals: Signals::default(),
             unordered: UnorderedFindings::new(program),
+            differing: BTreeSet::new(),
         }
     }
 }
@@ -238,19 +242,19 @@ impl Race {
     fn compare_values(&mut self, event: &AccessEvent<'_>, access: &Access) {
         let Some(store) = event.store.filter(|_| access.strong.is_none()) else { return };
         let is_plain = |first: &Access| first.action == SideAction::Write && first.strong.is_none() && first.copy == 0;
-        for conflict in self
-            .conflicts
-            .iter_mut()
-            .filter(|conflict| conflict.first.pc == access.pc && is_plain(&conflict.first) && conflict.kind == ConflictKind::Unordered)
-        {
+        let (conflicts, differing) = (&mut self.conflicts, &mut self.differing);
+        for conflict in conflicts.iter_mut().filter(|conflict| is_plain(&conflict.first) && conflict.kind == ConflictKind::Unordered) {
             let writer = conflict.first_lanes.first();
             let is_same = if (conflict.first.op.tick, conflict.first.op.warp) == (access.op.tick, access.op.warp) {
                 conflict.second_lanes.iter().all(|lane| store.are_equal(writer, lane))
             } else {
-                // Accesses of one size are apart or at the same place, and the earlier store is what memory holds.
+                // Accesses of one size are apart or at the same place, and an earlier store is what memory holds.
                 conflict.second_lanes.iter().all(|lane| store.is_there(lane, event.addresses[lane]))
             };
-            if is_same {
+            // What the first of several earlier stores left was overwritten since: it was the same if no two of them have differed.
+            if !is_same {
+                differing.extend([conflict.first.pc, access.pc]);
+            } else if conflict.first.pc == access.pc && !differing.contains(&access.pc) {
                 conflict.kind = ConflictKind::SameValue;
             }
         }

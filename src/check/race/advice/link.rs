@@ -7,13 +7,15 @@ use std::collections::VecDeque;
 
 use super::words::{Language, Term, line};
 use crate::base::WarpId;
+use crate::check::finding::SideAction;
 use crate::check::race::Race;
 use crate::check::race::access::Access;
 use crate::check::race::detector::Conflict;
-use crate::isa::{FenceKind, Ordering, Scope};
+use crate::check::reachability::Cut;
+use crate::isa::{AtomicFn, FenceKind, Ordering, Scope};
 use crate::machine::{BlockId, LaneMask, Place, Tick};
 use crate::order::{Agent, AsyncKind, Queue, ScFence, scope_of};
-use crate::program::{Op, Pc, SyncOp};
+use crate::program::{AtomicOp, MemoryOp, Op, Pc, SyncOp};
 
 /// Operations that are kept of each kind.
 const KEPT: usize = 64;
@@ -99,10 +101,14 @@ impl Signals {
 
     /// The write after the first side of a race that was read before the second one, and the read: of the threads themselves rather than
     /// of others of their blocks.
+    ///
+    /// Of a conflict with a weak access, nothing that is done to the bytes themselves.
     fn link(&self, conflict: &Conflict, second: &Access) -> Option<(Signal, Signal)> {
         let (first, far) = (&conflict.first, conflict.first.op.block != second.op.block);
+        let is_weak = first.strong.is_none() || second.strong.is_none();
         let is_near = |signal: &Signal, of: &Access| signal.block == of.op.block && (far || signal.warp == of.op.warp);
         let reads = self.reads.iter().filter(|read| is_near(read, second) && read.tick <= second.op.tick);
+        let reads = reads.filter(|read| !is_weak || read.at.1 != conflict.address);
         let pairs = reads.flat_map(|read| {
             let writes = self.writes.iter().filter(move |write| write.at == read.at && write.tick < read.tick);
             let apart = move |write: &&Signal| (write.block, write.warp, write.lanes) != (read.block, read.warp, read.lanes);
@@ -118,6 +124,16 @@ impl Signals {
 }
 
 impl Race {
+    /// Whether the first side of a conflict gave a lock away that the second one took: by an exchange, or by polling.
+    pub(super) fn is_under_lock(&mut self, conflict: &Conflict, second: &Access) -> bool {
+        let Some((_, read)) = self.signals.link(conflict, second).filter(|(write, _)| write.at.1 != conflict.address) else { return false };
+        let takes = matches!(
+            self.program.code[read.pc.index()].op,
+            Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas | AtomicFn::Exch, .. }) | Op::Memory(MemoryOp::Load { .. })
+        );
+        takes && self.is_repeated(read.pc) && !self.result_use.uses(&self.program, read.pc).decides.is_empty()
+    }
+
     /// What the synchronization between the two sides of a conflict lacks, if there was one.
     pub(super) fn fix_of_link(&mut self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<String> {
         let (write, read) = self.signals.link(conflict, second)?;
@@ -190,13 +206,14 @@ impl Race {
         )
     }
 
-    fn missing_acquire(&self, language: Language, read: &Signal) -> String {
+    fn missing_acquire(&mut self, language: Language, read: &Signal) -> String {
         let line = line(&self.program, read.pc);
+        let around = if self.is_repeated(read.pc) { "the loop around " } else { "" };
         if read.phase.is_some() {
             return format!("consider mbarrier.try_wait.acquire at {line}: .relaxed there acquires nothing");
         }
         let (fence, load) = (language.word(Term::Fence), language.word(Term::Acquire));
-        format!("consider {fence} after the loop around {line}, or {load} there: the value that it reads orders nothing without an acquire")
+        format!("consider {fence} after {around}{line}, or {load} there: the value that it reads orders nothing without an acquire")
     }
 
     fn missing_release(&self, language: Language, write: &Signal) -> String {
@@ -234,8 +251,23 @@ impl Race {
         })
     }
 
+    /// Where every path from the copies to a read by another thread has a barrier, and one from the read to the copies has none, it is the
+    /// copies of the next iteration that do not wait for the read.
+    fn fix_of_next_copies(&mut self, language: Language, conflict: &Conflict, second: &Access) -> Option<String> {
+        let (copy, read) = (conflict.first.pc, second.pc);
+        let is_read = second.action == SideAction::Read && second.op.agent == Agent::Threads && second.op.warp != conflict.first.op.warp;
+        let Self { program, reachability, .. } = self;
+        let mut is_open = |from: Pc, to: Pc| reachability.reaches_uncut(program, from, to, Cut::OfBlock);
+        if !is_read || is_open(copy, read) || !is_open(read, copy) {
+            return None;
+        }
+        let (issued, read) = (line(&self.program, copy), line(&self.program, read));
+        let barrier = language.word(Term::BlockBarrier);
+        Some(format!("consider {barrier} after the read at {read}, before the copies of the next iteration at {issued} write these bytes"))
+    }
+
     /// What the waits for a `cp.async` in flight lack, whose bytes `second` touches.
-    pub(super) fn fix_of_group(&self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<String> {
+    pub(super) fn fix_of_group(&mut self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<String> {
         let op = &conflict.first.op;
         if op.agent != Agent::Async(AsyncKind::Lane) {
             return None;
@@ -246,6 +278,9 @@ impl Race {
                 "consider one more slot in the ring, or one copy fewer ahead: the copy of {issued} is in flight while another one writes \
                  the same bytes"
             ));
+        }
+        if let Some(fixed) = self.fix_of_next_copies(language, conflict, second) {
+            return Some(fixed);
         }
         let block = self.order.block(block_slot).filter(|block| block.number == op.block)?;
         let is_of = |tick: Tick, lanes: LaneMask| tick > op.tick && lanes.intersects(conflict.first_lanes);

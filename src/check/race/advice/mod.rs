@@ -28,8 +28,8 @@ impl Race {
     pub(super) fn fix(&mut self, id: FindingId, relation: Relation, block_slot: u32, conflict: &Conflict, access: &Access) -> String {
         let first = &conflict.first;
         let language = Language::of(&self.program, access.pc);
-        let update = self.update(first, access);
-        if let Some(update) = update.filter(|_| id != RACE_PROXY && id != RACE_LOCKSTEP) {
+        let update = self.update(first, access).filter(|_| id != RACE_PROXY && id != RACE_LOCKSTEP);
+        if let Some(update) = update.filter(|_| !self.is_under_lock(conflict, access)) {
             return self.fix_of_update(language, update);
         }
         let are_threads = first.op.agent == Agent::Threads && access.op.agent == Agent::Threads;
