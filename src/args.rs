@@ -10,10 +10,13 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::base::Severity;
 use crate::check::{Checks, listed};
-use crate::debug::RunOptions;
 use crate::debug::settings::{self, JOBS_MAX, ThemeName};
+use crate::debug::{LaunchChoice, Overrides, Request, RunOptions};
 use crate::launch::extents;
+use crate::launch::nvcc::Compiler;
+use crate::launch::wanted::GivenTolerance;
 use crate::machine::{CompletionPolicyKind, DivergencePolicy, MemoryLimit, POLICIES, PolicyRow, Schedule};
+use crate::ui::files;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -161,6 +164,14 @@ pub struct Args {
     #[arg(long)]
     pub check: bool,
 
+    /// Try what findings advise, in copies of the program, and say below each finding what holds
+    #[arg(long, conflicts_with_all = ["check", "asm"])]
+    pub fix: bool,
+
+    /// With --fix: write the PTX with all changes that hold
+    #[arg(long, value_name = "FILE", requires = "fix")]
+    pub ptx: Option<PathBuf>,
+
     /// Seed of everything that is random
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
@@ -220,6 +231,29 @@ impl Args {
         let Args { schedule, divergence, seed, resident, step_limit, memory_limit, checks, .. } = *self;
         let memory_limit = MemoryLimit(memory_limit);
         RunOptions { schedule, seed, copies, divergence, resident, step_limit, memory_limit, checks }
+    }
+
+    /// What is to be opened of these modules.
+    pub fn request(&self, modules: Vec<PathBuf>, launch: LaunchChoice) -> Request {
+        let overrides = Overrides {
+            kernel: self.kernel.clone(),
+            grid: self.grid,
+            block: self.block,
+            cluster: self.cluster,
+            dynamic_shared: self.dynamic_shared,
+            params: self.arg.clone(),
+            expect: self.expect.clone(),
+            tolerance: GivenTolerance { rtol: self.rtol, atol: self.atol },
+            folders: self.include.clone(),
+            compiler: self.compiler(),
+        };
+        Request { modules, launch, overrides }
+    }
+
+    /// The compiler of CUDA C++.
+    pub fn compiler(&self) -> Compiler {
+        let arguments = self.nvcc.as_deref().unwrap_or("").split_whitespace().map(str::to_string).collect();
+        Compiler { nvcc: files::nvcc(), arguments }
     }
 
     /// The severity from which on a finding makes the exit status 1.

@@ -24,14 +24,11 @@ use ptxdbg::debug::open::{Module, open, read_module_with};
 use ptxdbg::debug::ron_text::read_text;
 use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
-use ptxdbg::debug::{
-    CaseReport, Criteria, FindingBudget, LaunchChoice, OpenError, Opened, Overrides, Request, RunError, verify_case_until,
-};
-use ptxdbg::launch::nvcc::Compiler;
-use ptxdbg::launch::wanted::GivenTolerance;
+use ptxdbg::debug::{CaseReport, Criteria, FindingBudget, LaunchChoice, OpenError, Opened, Request, RunError, verify_case_until};
 use ptxdbg::program::Program;
 use ptxdbg::ui::batch::{self, Ended};
 use ptxdbg::ui::console::Console;
+use ptxdbg::ui::fixing::Fixer;
 use ptxdbg::ui::host_memory;
 use ptxdbg::ui::output::{Output, Standard, goes_to, say_error};
 #[cfg(feature = "tui")]
@@ -141,7 +138,7 @@ fn check(args: &Args) -> Result<Status, Failure> {
     let mut status = Status::Well;
     let (mut out, mut log) = (Standard::output(), Log::default());
     let statement = args.asm.first().map(|_| check_asm(&args.asm, &args.arg));
-    for module in args.kernels.iter().map(|path| read_module_with(path, &compiler(args))).chain(statement) {
+    for module in args.kernels.iter().map(|path| read_module_with(path, &args.compiler())).chain(statement) {
         let Module { sources, diagnostics, .. } = module?;
         log.diagnostics(&sources, &diagnostics);
         out.styled(&text::diagnostics(&sources, &diagnostics, style))?;
@@ -174,7 +171,7 @@ fn verify(args: &Args) -> Result<Status, Failure> {
     interrupt::listen_once();
     let mut requests = launch_requests(args);
     if requests.is_empty() {
-        requests = args.kernels.iter().map(|kernel| request(args, vec![kernel.clone()], LaunchChoice::Beside)).collect();
+        requests = args.kernels.iter().map(|kernel| args.request(vec![kernel.clone()], LaunchChoice::Beside)).collect();
     }
     let mut verified = Verified::new(args, style);
     let mut opened = Vec::new();
@@ -192,9 +189,12 @@ fn verify(args: &Args) -> Result<Status, Failure> {
     }
     let cases: Vec<_> = opened.iter().flat_map(|one| one.plan.cases.iter().map(|case| (&one.program, case))).collect();
     let (criteria, options) = (Criteria { exact: args.exact, failing: args.failing() }, args.run_options());
+    let fixer = Fixer::new(options, args.fix);
     let work = |index: u64, _: &dyn Fn() -> bool| {
         let (program, case) = cases[index as usize];
-        verify_case_until(program, case, &options, criteria, interrupt::pressed)
+        let mut report = verify_case_until(program, case, &options, criteria, interrupt::pressed)?;
+        fixer.report(program, case, &mut report)?;
+        Ok::<_, RunError>(report)
     };
     let failed = RefCell::new(None);
     let jobs = args.jobs.map_or_else(cores, NonZeroUsize::get);
@@ -212,7 +212,11 @@ fn verify(args: &Args) -> Result<Status, Failure> {
         },
     );
     match failed.into_inner() {
-        None => verified.end(None),
+        None => {
+            let status = verified.end(None)?;
+            fixer.save(args.ptx.as_deref(), args.format == Format::Human).map_err(Failure::Message)?;
+            Ok(status)
+        }
         Some(Failure::Interrupted(case)) => verified.end(Some(case)),
         Some(failure) => Err(failure),
     }
@@ -303,7 +307,7 @@ fn start(args: &Args) -> Result<Status, Failure> {
     }
     let mut begin = None;
     let opened = if args.asm.is_empty() {
-        open(&request(args, args.kernels.clone(), launch))?
+        open(&args.request(args.kernels.clone(), launch))?
     } else {
         let statement = statement(args)?;
         begin = statement.first.map(|first| Script::new("--asm", &format!("advance {first}")).silently());
@@ -366,7 +370,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         }
     }
     let (mut trusted, mut log, mut budget) = (Fidelity::default(), Log::default(), FindingBudget::new(args.max_findings));
-    let mut certificates = Vec::new();
+    let (mut certificates, fixer) = (Vec::new(), Fixer::new(args.run_options(), args.fix));
     for case in &opened.plan.cases {
         let reasons = case.launches.first().map_or(&[][..], |launch| &launch.reasons);
         let run = Run::of_case(&opened.program, case, &args.run_options(), interrupt::pressed)?;
@@ -375,6 +379,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
             status = Status::Wrong;
         }
         budget.limit_summary(&mut summary);
+        fixer.run(&opened.program, case, &mut summary.findings)?;
         log.summary(&summary);
         log.comparison(&case.name, &comparison);
         out.printed(&text::printed(&summary, style))?;
@@ -395,6 +400,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     }
     write_log(&log, style, &mut out)?;
     out.flush()?;
+    fixer.save(args.ptx.as_deref(), args.format == Format::Human).map_err(Failure::Message)?;
     Ok(status)
 }
 
@@ -508,28 +514,7 @@ fn start_up(args: &Args) -> Result<Option<Script>, Failure> {
 
 /// A request for each launch file.
 fn launch_requests(args: &Args) -> Vec<Request> {
-    args.launch.iter().map(|file| request(args, args.kernels.clone(), LaunchChoice::File(file.clone()))).collect()
-}
-
-fn request(args: &Args, modules: Vec<PathBuf>, launch: LaunchChoice) -> Request {
-    let overrides = Overrides {
-        kernel: args.kernel.clone(),
-        grid: args.grid,
-        block: args.block,
-        cluster: args.cluster,
-        dynamic_shared: args.dynamic_shared,
-        params: args.arg.clone(),
-        expect: args.expect.clone(),
-        tolerance: GivenTolerance { rtol: args.rtol, atol: args.atol },
-        folders: args.include.clone(),
-        compiler: compiler(args),
-    };
-    Request { modules, launch, overrides }
-}
-
-fn compiler(args: &Args) -> Compiler {
-    let arguments = args.nvcc.as_deref().unwrap_or("").split_whitespace().map(str::to_string).collect();
-    Compiler { nvcc: files::nvcc(), arguments }
+    args.launch.iter().map(|file| args.request(args.kernels.clone(), LaunchChoice::File(file.clone()))).collect()
 }
 
 /// Refuses what the description of the command line cannot.

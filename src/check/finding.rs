@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::catalogue::FindingId;
 use super::contention::Contention;
+use super::remedy::Candidate;
 use crate::base::Severity;
 use crate::isa::Space;
 use crate::machine::{LaneMask, Place};
@@ -32,6 +33,8 @@ pub struct Finding {
     pub why: String,
     /// What to insert or to change, and where, in one line.
     pub fix: String,
+    /// The same as changes that can be tried, the likeliest first.
+    pub candidates: Vec<Candidate>,
     /// Steps from the first side to the second, each in one line: what was ordered and what was not.
     pub chain: Vec<Link>,
     /// How often the same two instructions did it.
@@ -142,6 +145,11 @@ impl Findings {
         &self.list
     }
 
+    /// The instructions that are counted in the finding at `index`.
+    pub fn pairs(&self, index: usize) -> impl Iterator<Item = Pair> {
+        self.counted_in.iter().filter(move |(_, counted)| **counted == index).map(|(pair, _)| *pair)
+    }
+
     /// Adds a finding, or counts it if the same instructions were reported for the same mistake. True if it is new.
     pub fn report(&mut self, finding: Finding) -> bool {
         self.report_unless(finding, |_, _| false)
@@ -215,6 +223,16 @@ impl Pair {
         Self { id, launch, sides }
     }
 
+    /// The mistake.
+    pub fn id(&self) -> FindingId {
+        self.id
+    }
+
+    /// The instructions with what they did, in order; of a finding with one side, that.
+    pub fn sides(&self) -> (Option<(Pc, SideAction)>, (Pc, SideAction)) {
+        self.sides
+    }
+
     /// That of findings of `id` with one side.
     pub fn lone(id: FindingId, launch: usize, side: (Pc, SideAction)) -> Self {
         Self { id, launch, sides: (None, side) }
@@ -232,7 +250,20 @@ impl Finding {
     /// A finding of one side, in the first launch, about no memory.
     pub fn new(id: FindingId, second: Side, why: String, fix: String) -> Self {
         let severity = id.severity();
-        Self { id, severity, launch: 0, second, first: None, memory: None, why, fix, chain: Vec::new(), count: 1, distance: None }
+        Self {
+            id,
+            severity,
+            launch: 0,
+            second,
+            first: None,
+            memory: None,
+            why,
+            fix,
+            candidates: Vec::new(),
+            chain: Vec::new(),
+            count: 1,
+            distance: None,
+        }
     }
 
     /// The mistake and its instructions.

@@ -28,6 +28,8 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("--exact", "With --verify: compare bit for bit"),
     ("--strict", "Warnings make the exit status 1 too, and fail with --verify"),
     ("--check", "Parse and validate the files only"),
+    ("--fix", "Try what findings advise, and say what holds"),
+    ("--ptx FILE", "With --fix: write the PTX with all changes that hold"),
     ("--seed N", "Seed of everything that is random"),
     ("--schedule NAME", "The order in which warps run"),
     ("--resident N", "Blocks on the machine at once, at most"),

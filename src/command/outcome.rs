@@ -8,6 +8,7 @@ use crate::debug::explain::Explanation;
 use crate::debug::explore::Explored;
 use crate::debug::fidelity::Fidelity;
 use crate::debug::findings::FindingText;
+use crate::debug::fix::FixReports;
 use crate::debug::marks::Mark;
 use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
@@ -67,6 +68,8 @@ pub enum Outcome {
     },
     /// What many orders led to.
     Explored(Explored),
+    /// What came of the advice of findings, and a line on what was written.
+    Fixed(FixReports, String),
     /// The marks, in order of time.
     Marks(Vec<(String, Mark)>),
     /// What time it is.

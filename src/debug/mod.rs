@@ -21,6 +21,7 @@ pub mod explore;
 pub mod expression;
 pub mod fidelity;
 pub mod findings;
+pub mod fix;
 pub mod focus;
 pub mod marks;
 pub mod memory;

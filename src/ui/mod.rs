@@ -4,6 +4,7 @@ pub mod bad_line;
 pub mod batch;
 pub mod console;
 pub mod files;
+pub mod fixing;
 pub mod host_memory;
 pub mod interrupt;
 pub mod output;

@@ -19,6 +19,7 @@ mod expressions;
 mod faults;
 mod fidelity;
 mod findings;
+mod fixes;
 mod flow;
 mod forms;
 mod fragments;

@@ -48,6 +48,8 @@ use std::sync::Arc;
 pub(super) use cause::is_same as is_same_cause;
 
 use access::{Access, Log, Sweep};
+pub use advice::{Body, Language, Term};
+
 use advice::{GroupWait, Signal, Signals, Updates};
 use detector::{Conflict, ConflictKind, Detector};
 use lane_addresses::{LaneAddresses, Strided};

@@ -13,6 +13,7 @@ use crate::check::race::catalogue::{
     RACE_SHARED_WAR, RACE_SHARED_WAW, RACE_UNORDERED, RACE_WGMMA,
 };
 use crate::check::reachability::Cut;
+use crate::check::remedy::Advice;
 use crate::check::reporter::Reporter;
 use crate::isa::{Scope, Space};
 use crate::machine::{LaneMask, Proxy, Tick};
@@ -69,8 +70,8 @@ impl Race {
                 continue;
             }
             let relation = self.relation(id, distance, &conflict.first, access);
-            let (why, fix) = match tolerated {
-                Some(tolerated) => (tolerated.why().to_string(), tolerated.fix().to_string()),
+            let (why, advice) = match tolerated {
+                Some(tolerated) => (tolerated.why().to_string(), Advice::words(tolerated.fix())),
                 None => (why(id, relation, &conflict, access), self.fix(id, relation, block_slot, &conflict, access)),
             };
             let finding = Finding {
@@ -79,7 +80,8 @@ impl Race {
                 launch: to.launch,
                 memory: Some(self.touched(owner, &conflict, access)),
                 why,
-                fix,
+                fix: advice.text,
+                candidates: advice.candidates,
                 chain: self.chain(block_slot, &first, &second, &conflict.first, access),
                 first: Some(first),
                 second,

@@ -9,6 +9,7 @@ use super::lane_addresses::LaneAddresses;
 use super::{Race, ShadowMemory, actor, operation};
 use crate::check::finding::{Finding, Link, Pair, Side, SideAction};
 use crate::check::race::catalogue::RACE_WGMMA;
+use crate::check::remedy::{CopyKind, Position, Remedy};
 use crate::check::reporter::Reporter;
 use crate::machine::{Proxy, Wgmma, WgmmaChange, WgmmaEvent};
 use crate::order::{Agent, AsyncKind};
@@ -68,6 +69,7 @@ impl Race {
                 link(None, "no wgmma.wait_group that covers its group lies between"),
                 link(Some(event.place), "a register of it is used"),
             ],
+            candidates: vec![vec![Remedy::WaitAll(CopyKind::Wgmma, Position::Before(event.place.pc))]],
             ..Finding::new(RACE_WGMMA, second, why, fix)
         })
     }

@@ -1,5 +1,7 @@
 //! Findings, and the checkers that make them.
 
+use std::path::Path;
+
 use crate::base::counted;
 use crate::command::call::Call;
 use crate::command::context::Context;
@@ -35,6 +37,17 @@ pub fn explain_finding(context: &mut Context<'_>, call: &Call) -> Answer {
     let blocks = finding.waiting.iter().map(|waiting| waiting.site.block).collect();
     let location = if finding.waiting.is_empty() { Vec::new() } else { context.session.warps_at_end(&blocks) };
     Ok(Outcome::View(View::Chain(Box::new(finding), location)))
+}
+
+pub fn fix(context: &mut Context<'_>, call: &Call) -> Answer {
+    let number = call.piece("N").map(|_| numbered(context, call)).transpose()?.map(|finding| finding.number);
+    let fixed = context.session.fix(number, context.interrupt).map_err(CommandError::new)?;
+    let fixed = fixed.ok_or_else(|| CommandError::new("the run from the beginning does not have this finding"))?;
+    let written = match call.piece("FILE") {
+        Some(file) => fixed.save(Path::new(&file.text)).map_err(|message| file.error(message))?,
+        None => String::new(),
+    };
+    Ok(Outcome::Fixed(fixed, written))
 }
 
 pub fn goto_finding(context: &mut Context<'_>, call: &Call) -> Answer {

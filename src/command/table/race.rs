@@ -24,8 +24,8 @@ instruction that write the same bytes, and what the letter of PTX does not order
 The exit status counts errors, with --strict warnings as well. What the same statements do again and again, and what the same fix \
 orders, is one finding with a count.\n\n\
 A finding names both sides: 'goto finding 1 first' stands at one of them, 'explain finding 1' says what was ordered between them, what \
-was not, and what to insert. 'set stop-on' says which findings stop a run, 'suppress' hides one, 'check off race' switches \
-a checker off. Switched on later, a checker looks through the recorded run from its beginning.";
+was not, and what to insert, and 'fix 1' tries that. 'set stop-on' says which findings stop a run, 'suppress' hides one, 'check off \
+race' switches a checker off. Switched on later, a checker looks through the recorded run from its beginning.";
 
 const NUMBER: ArgSpec = ArgSpec::new("N", ArgKind::Count);
 const CHECKERS: ArgSpec = ArgSpec::new("CHECKERS", ArgKind::Rest);
@@ -68,6 +68,20 @@ pub const COMMANDS: &[CommandSpec] = &[
             threads that wait forever it lists which threads wait for what, and where all warps of their blocks are.",
         examples: &["explain finding 1"],
         handler: handler::explain_finding,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "fix",
+        args: &[NUMBER.optional(), ArgSpec::new("FILE", ArgKind::File).optional().after("--ptx")],
+        summary: "Try what a finding advises",
+        help: "Makes what the finding of this number advises in a copy of the program, a barrier, a fence, other semantics or scopes, the \
+            number of a wait, an atomic, and runs that from the beginning: in the order of this run, and under seeds 1 to 8 of the random \
+            schedule as far as the finding shows there. A change holds if the finding is gone and no new one has come; it is printed \
+            with what it leaves in the buffers. What does not hold is never advised: a line says what was tried, and why each failed. \
+            Without a number it does this for all findings of the run, each in the program with the changes that held before. --ptx \
+            writes the changed PTX to a file, which must not be there, or be written by 'fix' before. The session stays where it is.",
+        examples: &["fix 1", "fix", "fix 1 --ptx fixed.ptx"],
+        handler: handler::fix,
         ..PLAIN
     },
     CommandSpec {

@@ -92,7 +92,7 @@ pub(super) fn judged(case: &Case, run: &CaseRun, limit: u64) -> Result<Judged, R
 }
 
 /// What the buffers hold; of one that was not made nothing.
-fn contents(case: &Case, run: &CaseRun) -> Vec<Vec<u8>> {
+pub(in crate::debug) fn contents(case: &Case, run: &CaseRun) -> Vec<Vec<u8>> {
     let bytes = |(index, buffer): (usize, &PlannedBuffer)| {
         let mut bytes = vec![0; usize::try_from(buffer.bytes).unwrap_or(0)];
         let address = run.addresses.get(index).copied();
@@ -130,7 +130,7 @@ fn is_same(one: &End, other: &End) -> bool {
 }
 
 /// The first element of a buffer that differs: `out[3] is 0x00000007, not 0x00000005`.
-fn difference(case: &Case, first: &[Vec<u8>], other: &[Vec<u8>]) -> Option<String> {
+pub(in crate::debug) fn difference(case: &Case, first: &[Vec<u8>], other: &[Vec<u8>]) -> Option<String> {
     let mut pairs = case.buffers.iter().zip(first.iter().zip(other));
     pairs.find_map(|(buffer, (a, b))| {
         let size = buffer.element.bytes().max(1) as usize;

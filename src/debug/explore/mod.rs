@@ -20,6 +20,7 @@ pub use found::FoundInOrders;
 use found::United;
 pub use judged::{End, Outcome, Verdict};
 use judged::{Judged, judged};
+pub(in crate::debug) use judged::{contents, difference};
 pub use order::Order;
 
 /// Warp-instructions that a launch may take, in multiples of what was recorded so far, before it counts as one that hangs.

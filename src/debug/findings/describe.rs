@@ -141,6 +141,7 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
         memory: None,
         why: finding.why.clone(),
         fix: finding.fix.clone(),
+        tried: None,
         chain: finding.chain.iter().map(|link| link_text(program, extent, link)).collect(),
         count: finding.count,
         waiting: Vec::new(),

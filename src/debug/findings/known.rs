@@ -1,6 +1,8 @@
 //! The findings that a session knows of, and which checkers watch its run.
 
-use super::{FindingText, Suppressions};
+use std::collections::BTreeMap;
+
+use super::{FindingText, FixOutcome, Suppressions};
 use crate::check::Side;
 use crate::machine::Tick;
 
@@ -16,6 +18,8 @@ pub struct Known {
     pub(super) noticed: Vec<Tick>,
     /// For each, the sides that its text describes.
     pub(super) described: Vec<Sides>,
+    /// What came of trying their advice, by number.
+    pub(super) tried: BTreeMap<usize, FixOutcome>,
     /// Which of them are suppressed.
     pub suppressions: Suppressions,
 }
@@ -27,5 +31,6 @@ impl Known {
         self.texts.truncate(kept);
         self.noticed.truncate(kept);
         self.described.truncate(kept);
+        self.tried.clear();
     }
 }

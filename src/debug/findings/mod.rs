@@ -13,12 +13,14 @@ mod known;
 mod session;
 mod suppress;
 mod text;
+mod tried;
 
 use describe::Descriptions;
 pub(super) use describe::describe_case;
 pub(super) use known::Known;
 pub use suppress::Suppressions;
 pub use text::{FindingText, LinkText, MemoryText, SideText};
+pub use tried::{FailedFix, FixOutcome, Outputs};
 
 pub use crate::base::Severity;
 pub use crate::check::{CheckerId, Checks, FindingId, SideAction, findings};

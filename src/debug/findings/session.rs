@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::describe::link_text;
-use super::{CheckerId, Checks, Descriptions, FindingText, LinkText, Suppressions};
+use super::{CheckerId, Checks, Descriptions, FindingText, FixOutcome, LinkText, Suppressions};
 use crate::check::{Finding, SynchronizationPath};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::session::{InterruptCheck, Session};
@@ -20,6 +20,9 @@ impl Session {
         let mut all = self.known.texts.clone();
         if let Some(End::Fault(fault)) = self.ended() {
             all.push(FindingText::of_fault(all.len() + 1, fault));
+        }
+        for finding in &mut all {
+            finding.tried = self.known.tried.get(&finding.number).cloned();
         }
         all.into_iter().map(|finding| finding.with_roles(&self.roles)).collect()
     }
@@ -123,6 +126,11 @@ impl Session {
             descriptions.look(&self.scene());
         }
         descriptions.texts()
+    }
+
+    /// Keeps what came of trying the advice of findings, by number.
+    pub(in crate::debug) fn note_tried(&mut self, tried: impl IntoIterator<Item = (usize, FixOutcome)>) {
+        self.known.tried.extend(tried);
     }
 
     /// Where all warps of some blocks stand at the end of what was executed; of blocks that are not there then, nothing.

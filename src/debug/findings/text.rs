@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::FixOutcome;
 use crate::base::Severity;
 use crate::check::{FindingId, SideAction};
 use crate::debug::fault::{Fault, Waiting};
@@ -33,6 +34,9 @@ pub struct FindingText {
     pub why: String,
     /// What to insert or to change, and where; empty if nothing is known.
     pub fix: String,
+    /// What came of trying it; none if it was not tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tried: Option<FixOutcome>,
     /// Steps from the first side to the second: what was ordered and what was not.
     pub chain: Vec<LinkText>,
     /// How often the same two instructions did it.
@@ -105,6 +109,7 @@ impl FindingText {
             memory: None,
             why: String::new(),
             fix: String::new(),
+            tried: None,
             chain: Vec::new(),
             count: 1,
             waiting: fault.waiting.clone(),

@@ -52,17 +52,30 @@ pub(in crate::debug) fn run_undescribed(
     options: &RunOptions,
     interrupt: &dyn Fn() -> bool,
 ) -> Result<(CaseRun, Vec<Finding>), RunError> {
-    let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Runs });
-    runner.interrupt = interrupt;
     if options.checks == Checks::NONE {
+        let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Runs });
+        runner.interrupt = interrupt;
         while runner.run_next(|machine, launch| launch.run(machine, &mut NullObserver))? {}
         return Ok((runner.run, Vec::new()));
     }
+    let (run, checkers) = run_checked(program, case, options, interrupt)?;
+    Ok((run, checkers.findings().list().to_vec()))
+}
+
+/// The same with the checkers that watched, which hold what they found.
+pub(in crate::debug) fn run_checked(
+    program: &Arc<Program>,
+    case: &Case,
+    options: &RunOptions,
+    interrupt: &dyn Fn() -> bool,
+) -> Result<(CaseRun, Checkers), RunError> {
+    let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Runs });
+    runner.interrupt = interrupt;
     let mut checkers = Checkers::new(program, options.checks);
     while runner.run_next(|machine, launch| launch.run_checked(machine, &mut checkers))? {}
     let mut run = runner.run;
     run.contention = checkers.findings().contention.clone();
-    Ok((run, checkers.findings().list().to_vec()))
+    Ok((run, checkers))
 }
 
 /// The machine about to execute the first launch of `case`, on fresh memory with the buffers of that launch; or why it is refused.

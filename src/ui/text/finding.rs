@@ -1,5 +1,6 @@
 //! Findings for people: what is wrong, both sides below each other, why, and what would fix it.
 
+use super::fix;
 use super::report::{grouped, site, site_of};
 use super::table::table;
 use super::threads;
@@ -21,7 +22,7 @@ pub fn finding(finding: &FindingText) -> String {
     }
     lines.extend(waiting(finding));
     lines.extend(Some(&finding.why).filter(|why| !why.is_empty()).map(|why| format!("  why     {why}")));
-    lines.extend(Some(&finding.fix).filter(|fix| !fix.is_empty()).map(|fix| format!("  fix     {fix}")));
+    lines.extend(fix::advice(finding).into_iter().map(|line| format!("  {line}")));
     lines.extend(Some(&finding.made_up).filter(|origin| !origin.is_empty()).map(|origin| format!("  launch  {origin}")));
     if finding.count > 1 {
         lines.push(format!("  {} times in all", grouped(finding.count)));
@@ -93,7 +94,7 @@ pub fn chain(finding: &FindingText, blocks: &[Warps]) -> String {
         + &links
         + &sides(label, &finding.second)
         + &end("why     ", &finding.why)
-        + &end("fix     ", &finding.fix)
+        + &fix::advice(finding).into_iter().map(|line| line + "\n").collect::<String>()
         + &end("launch  ", &finding.made_up)
         + &waiting(finding).iter().map(|line| format!("{line}\n")).collect::<String>()
         + &blocks

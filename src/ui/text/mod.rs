@@ -6,6 +6,7 @@ mod diagnostic;
 mod explored;
 mod fidelity;
 mod finding;
+mod fix;
 mod fragment;
 pub mod frames;
 pub mod in_flight;

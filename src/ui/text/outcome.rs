@@ -4,6 +4,7 @@ use super::asynchronous;
 use super::explored;
 use super::fidelity::fidelity;
 use super::finding::{chain, finding, list};
+use super::fix;
 use super::fragment;
 use super::frames;
 use super::in_flight;
@@ -37,6 +38,7 @@ pub fn outcome(outcome: &Outcome) -> String {
         Outcome::NewBreakpoint { row, note } => new_breakpoint(row, note.as_deref()),
         Outcome::Breakpoints(rows) => breakpoints(rows),
         Outcome::Explored(explored) => explored::explored(explored),
+        Outcome::Fixed(fixed, written) => fix::reports(fixed) + written,
         Outcome::Touches { what, touches, interrupted, bytes } => {
             self::touches(what, touches, *interrupted) + &bytes.as_ref().map_or(String::new(), |note| format!("{note}\n"))
         }

@@ -13,7 +13,7 @@ use crate::program::operands::{RegisterOperand, Use, address_registers, reads, r
 use crate::program::{Address, AtomicOp, Bank, Base, ControlOp, FuncId, Inst, MemoryOp, Mention, Named, Op, Pc, Program, SrcKind, WarpOp};
 
 /// A function.
-pub(super) struct Body {
+pub struct Body {
     code: Range<usize>,
     flow: ControlFlow,
     def_use: DefUse<ControlFlow>,
@@ -22,6 +22,7 @@ pub(super) struct Body {
 }
 
 impl Body {
+    /// That of `function`, whose control flow is `flow`.
     pub fn new(program: &Program, function: FuncId, flow: &ControlFlow) -> Self {
         let code = program.functions[function.index()].code.clone();
         let code = code.start as usize..code.end as usize;
@@ -29,6 +30,21 @@ impl Body {
         let mut body = Self { code, flow: flow.clone(), def_use, is_divergent: vec![false; flow.nodes()] };
         body.is_divergent = body.divergent_blocks(program);
         body
+    }
+
+    /// Its control flow.
+    pub fn flow(&self) -> &ControlFlow {
+        &self.flow
+    }
+
+    /// Where the values of its registers come from.
+    pub fn def_use(&self) -> &DefUse<ControlFlow> {
+        &self.def_use
+    }
+
+    /// Whether a branch on a value that differs between threads decides that `block` is reached.
+    pub fn is_divergent(&self, block: BlockId) -> bool {
+        self.is_divergent[block.index()]
     }
 
     /// All instructions.

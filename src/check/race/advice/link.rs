@@ -12,6 +12,7 @@ use crate::check::race::Race;
 use crate::check::race::access::Access;
 use crate::check::race::detector::Conflict;
 use crate::check::reachability::Cut;
+use crate::check::remedy::{Advice, Candidate, Position, Reach, Remedy};
 use crate::isa::{AtomicFn, FenceKind, Ordering, Scope};
 use crate::machine::{BlockId, LaneMask, Place, Tick};
 use crate::order::{Agent, AsyncKind, Queue, ScFence, scope_of};
@@ -135,7 +136,7 @@ impl Race {
     }
 
     /// What the synchronization between the two sides of a conflict lacks, if there was one.
-    pub(super) fn fix_of_link(&mut self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<String> {
+    pub(super) fn fix_of_link(&mut self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<Advice> {
         let (write, read) = self.signals.link(conflict, second)?;
         let first = &conflict.first;
         let needed = scope_of(first.op.block, second.op.block, self.order.cluster());
@@ -143,24 +144,32 @@ impl Race {
         let acquired = read.ordering.acquires() || self.fence_between(read.pc, second.pc).is_some();
         let narrow = self.too_narrow(needed, [(first.pc, write), (read.pc, read)], second.pc);
         if !narrow.is_empty() {
+            let widened = narrow.iter().map(|at| Remedy::Scope(*at, needed)).collect();
             let lines: Vec<String> = narrow.into_iter().map(|at| line(&self.program, at)).collect();
             let (lines, wide) = (lines.join(" and "), language.word(Term::GridScope));
-            return Some(format!(
+            let text = format!(
                 "consider {wide} scope at {lines}, or that of the cluster within a cluster: the scope there does not hold both threads"
-            ));
+            );
+            return Some(Advice::new(text, vec![widened]));
         }
         if let (Some(arrived), Some(seen)) = (write.phase, read.phase)
             && arrived >= seen
         {
-            return Some(self.other_phase(&write, &read));
+            return Some(Advice::new(self.other_phase(&write, &read), vec![vec![Remedy::OtherParity(read.pc)]]));
         }
         let is_seen = self.is_seen(block_slot, conflict, second);
         if is_seen && !read.ordering.acquires() || released && !acquired {
-            return Some(self.missing_acquire(language, &read));
+            return Some(Advice::new(self.missing_acquire(language, &read), acquiring(&read, needed)));
         }
         if !released {
-            let both = if acquired { String::new() } else { format!("; and {}", self.missing_acquire(language, &read)) };
-            return Some(self.missing_release(language, &write) + &both);
+            let release = self.missing_release(language, &write);
+            if acquired {
+                return Some(Advice::new(release, releasing(&write, needed)));
+            }
+            let text = format!("{release}; and {}", self.missing_acquire(language, &read));
+            let acquiring = acquiring(&read, needed);
+            let both = releasing(&write, needed).into_iter().zip(acquiring).map(|(release, acquire)| [release, acquire].concat());
+            return Some(Advice::new(text, both.collect()));
         }
         self.missing_lane(language, conflict, second, (&write, &read))
     }
@@ -226,34 +235,37 @@ impl Race {
     }
 
     /// The lane of one side that is not ordered with the lane that synchronized for it.
-    fn missing_lane(&self, language: Language, conflict: &Conflict, second: &Access, (write, read): (&Signal, &Signal)) -> Option<String> {
+    fn missing_lane(&self, language: Language, conflict: &Conflict, second: &Access, (write, read): (&Signal, &Signal)) -> Option<Advice> {
         let word = |is_near: bool| language.word(if is_near { Term::WarpBarrier } else { Term::BlockBarrier });
         let own_warp = write.warp == conflict.first.op.warp;
         if !own_warp || !write.lanes.contains_all(conflict.first_lanes) {
             let (lane, line) = (write.lanes.first(), line(&self.program, write.pc));
             let barrier = word(own_warp);
-            return Some(format!(
+            let text = format!(
                 "consider {barrier} before {line}: lane {lane} of warp {} releases there, and the lane of the first access is not ordered \
                  before it",
                 write.warp.number()
-            ));
+            );
+            let meeting = meeting(own_warp, Position::Before(write.pc));
+            return Some(Advice::new(text, meeting));
         }
         let own_warp = read.warp == second.op.warp;
         let is_ordered = own_warp && read.lanes.contains_all(conflict.second_lanes);
         (!is_ordered).then(|| {
             let (lane, line) = (read.lanes.first(), line(&self.program, read.pc));
-            format!(
+            let text = format!(
                 "consider {} after {line}: lane {lane} of warp {} acquires there, and the lane of the second access is not ordered after \
                  it",
                 word(own_warp),
                 read.warp.number()
-            )
+            );
+            Advice::new(text, meeting(own_warp, Position::After(read.pc)))
         })
     }
 
     /// Where every path from the copies to a read by another thread has a barrier, and one from the read to the copies has none, it is the
     /// copies of the next iteration that do not wait for the read.
-    fn fix_of_next_copies(&mut self, language: Language, conflict: &Conflict, second: &Access) -> Option<String> {
+    fn fix_of_next_copies(&mut self, language: Language, conflict: &Conflict, second: &Access) -> Option<Advice> {
         let (copy, read) = (conflict.first.pc, second.pc);
         let is_read = second.action == SideAction::Read && second.op.agent == Agent::Threads && second.op.warp != conflict.first.op.warp;
         let Self { program, reachability, .. } = self;
@@ -261,23 +273,27 @@ impl Race {
         if !is_read || is_open(copy, read) || !is_open(read, copy) {
             return None;
         }
+        let candidates =
+            vec![vec![Remedy::BarrierAt(Reach::Block, Position::After(read))], vec![Remedy::Barrier(Reach::Block, read, copy)]];
         let (issued, read) = (line(&self.program, copy), line(&self.program, read));
         let barrier = language.word(Term::BlockBarrier);
-        Some(format!("consider {barrier} after the read at {read}, before the copies of the next iteration at {issued} write these bytes"))
+        let text =
+            format!("consider {barrier} after the read at {read}, before the copies of the next iteration at {issued} write these bytes");
+        Some(Advice::new(text, candidates))
     }
 
     /// What the waits for a `cp.async` in flight lack, whose bytes `second` touches.
-    pub(super) fn fix_of_group(&mut self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<String> {
+    pub(super) fn fix_of_group(&mut self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<Advice> {
         let op = &conflict.first.op;
         if op.agent != Agent::Async(AsyncKind::Lane) {
             return None;
         }
         let issued = line(&self.program, conflict.first.pc);
         if second.op.agent == op.agent && second.action == conflict.first.action {
-            return Some(format!(
+            return Some(Advice::words(format!(
                 "consider one more slot in the ring, or one copy fewer ahead: the copy of {issued} is in flight while another one writes \
                  the same bytes"
-            ));
+            )));
         }
         if let Some(fixed) = self.fix_of_next_copies(language, conflict, second) {
             return Some(fixed);
@@ -292,18 +308,42 @@ impl Race {
         let wait = self.signals.waits.iter().rev().find(|wait| wait.by == (op.block, op.warp) && wait.tick > op.tick)?;
         let at = line(&self.program, wait.pc);
         let Some(later) = commits.iter().filter(|tick| **tick < wait.tick).count().checked_sub(1) else {
-            return Some(format!(
-                "consider cp.async.commit_group between the copy of {issued} and the wait at {at}, which waits for closed groups"
-            ));
+            let text =
+                format!("consider cp.async.commit_group between the copy of {issued} and the wait at {at}, which waits for closed groups");
+            return Some(Advice::new(text, vec![vec![Remedy::Commit(wait.pc)]]));
         };
         if u64::from(wait.pending) > later as u64 {
-            return Some(format!(
-                "consider cp.async.wait_group {later} at {at}: {} there leaves the group of this copy pending",
-                wait.pending
-            ));
+            let text =
+                format!("consider cp.async.wait_group {later} at {at}: {} there leaves the group of this copy pending", wait.pending);
+            return Some(Advice::new(text, vec![vec![Remedy::WaitGroup(wait.pc, later as u32)]]));
         }
-        Some(format!("consider {} after the wait at {at}, which covers the copies of its own thread", language.word(Term::BlockBarrier)))
+        let text =
+            format!("consider {} after the wait at {at}, which covers the copies of its own thread", language.word(Term::BlockBarrier));
+        Some(Advice::new(text, vec![vec![Remedy::BarrierAt(Reach::Block, Position::After(wait.pc))]]))
     }
+}
+
+/// What makes a read acquire in a scope: its own semantics, or a fence after it.
+fn acquiring(read: &Signal, scope: Scope) -> Vec<Candidate> {
+    let own = vec![Remedy::Order(read.pc, Ordering::Acquire), Remedy::Scope(read.pc, scope.max(read.scope))];
+    if read.phase.is_some() {
+        return vec![vec![Remedy::Order(read.pc, Ordering::Acquire)]];
+    }
+    vec![vec![Remedy::Fence(scope, Position::After(read.pc))], own]
+}
+
+/// What makes a write release in a scope: a fence before it, or its own semantics.
+fn releasing(write: &Signal, scope: Scope) -> Vec<Candidate> {
+    let own = vec![Remedy::Order(write.pc, Ordering::Release), Remedy::Scope(write.pc, scope.max(write.scope))];
+    if write.phase.is_some() {
+        return vec![vec![Remedy::Order(write.pc, Ordering::Release)]];
+    }
+    vec![vec![Remedy::Fence(scope, Position::Before(write.pc))], own]
+}
+
+/// A barrier of the warp or of the block.
+fn meeting(is_near: bool, at: Position) -> Vec<Candidate> {
+    vec![vec![Remedy::BarrierAt(if is_near { Reach::Warp } else { Reach::Block }, at)]]
 }
 
 /// The scope of a fence of memory.

@@ -5,8 +5,10 @@ mod link;
 mod update;
 mod words;
 
+pub use body::Body;
 pub(super) use link::{GroupWait, Signal, Signals};
 pub(super) use update::Updates;
+pub use words::{Language, Term};
 
 use super::Race;
 use super::access::Access;
@@ -15,17 +17,18 @@ use super::report::{LoopIteration, Relation};
 use crate::check::catalogue::FindingId;
 use crate::check::finding::{Distance, Side, SideAction};
 use crate::check::race::catalogue::{RACE_LOCKSTEP, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE};
+use crate::check::remedy::{Advice, Candidate, CopyKind, Position, Reach, Remedy};
 use crate::check::statement::is_same_statement;
-use crate::isa::MbarrierFn;
+use crate::isa::{MbarrierFn, Ordering, Scope};
 use crate::machine::{LaneMask, Proxy};
 use crate::order::{Agent, AsyncKind};
 use crate::program::{MbarrierOp, Op, Pc};
 use update::{Update, UpdateKind};
-use words::{Language, Term, line};
+use words::line;
 
 impl Race {
     /// What would order the conflict of `access` with what came before.
-    pub(super) fn fix(&mut self, id: FindingId, relation: Relation, block_slot: u32, conflict: &Conflict, access: &Access) -> String {
+    pub(super) fn fix(&mut self, id: FindingId, relation: Relation, block_slot: u32, conflict: &Conflict, access: &Access) -> Advice {
         let first = &conflict.first;
         let language = Language::of(&self.program, access.pc);
         let update = self.update(first, access).filter(|_| id != RACE_PROXY && id != RACE_LOCKSTEP);
@@ -42,10 +45,11 @@ impl Race {
             return fixed;
         }
         if relation.sizes {
-            return format!("consider accessing the bytes in one size on both sides, or {} between", language.word(Term::BlockBarrier));
+            let text = format!("consider accessing the bytes in one size on both sides, or {} between", language.word(Term::BlockBarrier));
+            return Advice::new(text, barrier_between(Reach::Block, first, access));
         }
         if self.initializes(first.pc) && self.initializes(access.pc) {
-            return "consider letting one thread initialize the mbarrier, and a barrier of all its users after it".into();
+            return Advice::words("consider letting one thread initialize the mbarrier, and a barrier of all its users after it");
         }
         self.fix_by_distance(language, relation, first, access)
     }
@@ -81,26 +85,33 @@ impl Race {
         of_address(first).filter(|update| of_address(second) == Some(*update))
     }
 
-    fn fix_of_update(&self, language: Language, Update { load, store, kind }: Update) -> String {
+    fn fix_of_update(&self, language: Language, Update { load, store, kind }: Update) -> Advice {
+        let at_once = |f| vec![vec![Remedy::Atomic { load, store, f }]];
+        let read_strongly = vec![vec![Remedy::Order(load, Ordering::Relaxed)]];
         let (load, store) = (line(&self.program, load), line(&self.program, store));
         let at = if load == store { format!("at {load}") } else { format!("at {load} and {store}") };
         let strong = language.word(Term::Strong);
         match kind {
             UpdateKind::Operation(f) => {
                 let atomic = language.atomic(f);
-                format!("consider {atomic} for the load, the operation and the store {at}: a barrier does not make them one step")
+                let text =
+                    format!("consider {atomic} for the load, the operation and the store {at}: a barrier does not make them one step");
+                Advice::new(text, at_once(f))
             }
             UpdateKind::Test { is_ordered } => {
                 let atomic = language.word(if is_ordered { Term::MinOrMax } else { Term::CompareAndSwap });
-                format!("consider {atomic} for the test and the write {at}: a barrier does not make them one step")
+                let text = format!("consider {atomic} for the test and the write {at}: a barrier does not make them one step");
+                Advice::new(text, at_once(None))
             }
             UpdateKind::Hint => {
-                format!("consider a strong load ({strong}) for the test at {load}, since the atomic at {store} decides; or no test")
+                let text =
+                    format!("consider a strong load ({strong}) for the test at {load}, since the atomic at {store} decides; or no test");
+                Advice::new(text, read_strongly)
             }
         }
     }
 
-    fn fix_by_distance(&mut self, language: Language, relation: Relation, first: &Access, second: &Access) -> String {
+    fn fix_by_distance(&mut self, language: Language, relation: Relation, first: &Access, second: &Access) -> Advice {
         let word = |term| language.word(term);
         let between = match relation.turns {
             LoopIteration::Same => "between the two",
@@ -108,7 +119,7 @@ impl Race {
             LoopIteration::Both => "between the write and the read, and after the read before the next iteration of the loop writes",
         };
         let (block, warp) = (word(Term::BlockBarrier), word(Term::WarpBarrier));
-        match relation.distance {
+        let text = match relation.distance {
             Distance::Instruction => "consider letting one lane write, or an atomic".into(),
             Distance::Warp if relation.is_lone_warp || block == warp => format!("consider {warp} {between}"),
             Distance::Warp => format!("consider {warp} {between}, or {block} if other warps touch these bytes as well"),
@@ -129,7 +140,14 @@ impl Race {
                 word(Term::GridScope),
                 word(Term::Fence)
             ),
-        }
+        };
+        let reach = match relation.distance {
+            Distance::Warp => Reach::Warp,
+            Distance::Instruction | Distance::Block => Reach::Block,
+            Distance::Cluster => Reach::Cluster,
+            Distance::Grid => return Advice::words(text),
+        };
+        Advice::new(text, barrier_between(reach, first, second))
     }
 
     /// Whether the instruction can be executed again by the same thread.
@@ -146,7 +164,8 @@ impl Race {
 }
 
 /// What fixes a mistake whatever the accesses are.
-fn fix_of_kind(id: FindingId, language: Language, first: &Access, second: &Access) -> Option<String> {
+fn fix_of_kind(id: FindingId, language: Language, first: &Access, second: &Access) -> Option<Advice> {
+    let mut candidates = Vec::new();
     let text = if id == RACE_PROXY {
         let outside = [first, second].into_iter().find(|access| matches!(access.proxy, Proxy::ReadOnly | Proxy::Surface));
         match outside.unwrap_or(second).proxy {
@@ -157,37 +176,54 @@ fn fix_of_kind(id: FindingId, language: Language, first: &Access, second: &Acces
                  fence.proxy.tensormap::generic.acquire on the map in the thread that issues the copy, before it"
             }
             Proxy::Generic | Proxy::Async => {
+                candidates.push(vec![Remedy::ProxyFence(Position::After(first.pc))]);
+                candidates.push(vec![Remedy::ProxyFence(Position::Before(second.pc))]);
                 "consider fence.proxy.async in each writing thread after its writes, before the barrier that orders the copy"
             }
         }
     } else if id == RACE_SAME_VALUE {
         "none is needed; to say in the code that it is meant, let one thread write"
     } else {
-        return (id == RACE_SCOPE)
-            .then(|| format!("consider {} scope (or that of the cluster within a cluster) on both sides", language.word(Term::GridScope)));
+        let text = || format!("consider {} scope (or that of the cluster within a cluster) on both sides", language.word(Term::GridScope));
+        let both = || vec![Remedy::Scope(first.pc, Scope::Gpu), Remedy::Scope(second.pc, Scope::Gpu)];
+        return (id == RACE_SCOPE).then(|| Advice::new(text(), vec![both()]));
     };
-    Some(text.into())
+    Some(Advice::new(text, candidates))
 }
 
 /// What orders an asynchronous operation.
-fn fix_of_copies(language: Language, first: &Access, second: &Access) -> Option<String> {
+fn fix_of_copies(language: Language, first: &Access, second: &Access) -> Option<Advice> {
     let copy = if first.op.agent == Agent::Threads { second } else { first };
     if first.op.agent == Agent::Threads && copy.op.agent != Agent::Threads {
-        return Some(
-            "consider waiting until all threads are done with the bytes (a barrier, or an mbarrier that they arrive at) before the copy \
-             is issued"
-                .into(),
-        );
+        let text = "consider waiting until all threads are done with the bytes (a barrier, or an mbarrier that they arrive at) before the \
+                    copy is issued";
+        return Some(Advice::new(text, barrier_between(Reach::Block, first, second)));
     }
-    let text = match copy.op.agent {
+    let mut candidates = Vec::new();
+    let text: String = match copy.op.agent {
         Agent::Threads => return None,
-        Agent::Async(AsyncKind::Wgmma) => "consider wgmma.wait_group before the access".into(),
-        Agent::Async(AsyncKind::Lane) => format!(
-            "consider committing the copies, waiting with cp.async.wait_group, and {} before other threads touch the bytes",
-            language.word(Term::BlockBarrier)
-        ),
-        Agent::Async(_) => "consider committing the copies and cp.async.bulk.wait_group before the bytes are touched".into(),
+        Agent::Async(AsyncKind::Wgmma) => {
+            candidates.push(vec![Remedy::WaitAll(CopyKind::Wgmma, Position::Before(second.pc))]);
+            "consider wgmma.wait_group before the access".into()
+        }
+        Agent::Async(AsyncKind::Lane) => {
+            let wait = Remedy::WaitAll(CopyKind::Lane, Position::Before(second.pc));
+            candidates.extend([vec![wait], vec![wait, Remedy::BarrierAt(Reach::Block, Position::Before(second.pc))]]);
+            format!(
+                "consider committing the copies, waiting with cp.async.wait_group, and {} before other threads touch the bytes",
+                language.word(Term::BlockBarrier)
+            )
+        }
+        Agent::Async(_) => {
+            candidates.push(vec![Remedy::WaitAll(CopyKind::Bulk, Position::Before(second.pc))]);
+            "consider committing the copies and cp.async.bulk.wait_group before the bytes are touched".into()
+        }
         Agent::Copy(_) => "consider waiting for the mbarrier's phase (mbarrier.try_wait) before the bytes are touched".into(),
     };
-    Some(text)
+    Some(Advice::new(text, candidates))
+}
+
+/// A barrier between the two sides.
+fn barrier_between(reach: Reach, first: &Access, second: &Access) -> Vec<Candidate> {
+    vec![vec![Remedy::Barrier(reach, first.pc, second.pc)]]
 }

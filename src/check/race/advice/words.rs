@@ -7,7 +7,7 @@ use crate::program::{Pc, Program};
 
 /// The language of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::check::race) enum Language {
+pub enum Language {
     /// CUDA C++.
     Cuda,
     /// Triton's Python.
@@ -18,7 +18,7 @@ pub(in crate::check::race) enum Language {
 
 /// What advice names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::check::race) enum Term {
+pub enum Term {
     /// The barrier of all threads of a block.
     BlockBarrier,
     /// That of a warp.

@@ -1,0 +1,291 @@
+//! A load, an operation and a store of one place made one step.
+//!
+//! Where one atomic does the operation, it takes the place of the store, if nothing else uses what was loaded, or else of the load.
+//! Anything else that only computes becomes a loop around a compare-and-swap, from the load on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::patch::Placed;
+use super::statement::{Modifiers, rewritten};
+use crate::check::Body;
+use crate::flow::def_use::Definition;
+use crate::isa::{AtomicFn, Ordering};
+use crate::program::operands::{RegisterOperand, reads, writes};
+use crate::program::{MemoryOp, Op, Pc, Program};
+
+/// A load and a store of one place, in one function.
+pub(super) struct Update<'a> {
+    pub program: &'a Program,
+    pub body: &'a Body,
+    pub load: Pc,
+    pub store: Pc,
+}
+
+/// Space words of an access as they are written.
+const SPACES: &[&str] = &["global", "shared", "shared::cta", "shared::cluster"];
+
+/// A type of an operation, and that of the atomic that does it.
+type Types = &'static [(&'static str, &'static str)];
+
+/// The words of atomics, and of the types they have for the types of the operation.
+const OPERATIONS: &[(AtomicFn, &str, Types)] = &[
+    (AtomicFn::Add, "add", &[("u32", "u32"), ("s32", "s32"), ("u64", "u64"), ("s64", "u64"), ("f32", "f32"), ("f64", "f64")]),
+    (AtomicFn::Min, "min", &[("u32", "u32"), ("s32", "s32"), ("u64", "u64"), ("s64", "s64")]),
+    (AtomicFn::Max, "max", &[("u32", "u32"), ("s32", "s32"), ("u64", "u64"), ("s64", "s64")]),
+    (AtomicFn::And, "and", &[("b32", "b32"), ("b64", "b64")]),
+    (AtomicFn::Or, "or", &[("b32", "b32"), ("b64", "b64")]),
+    (AtomicFn::Xor, "xor", &[("b32", "b32"), ("b64", "b64")]),
+];
+
+/// All operations that one atomic does.
+pub(super) fn functions() -> Vec<AtomicFn> {
+    OPERATIONS.iter().map(|(f, ..)| *f).collect()
+}
+
+/// An atomic that does the operation, without its operands.
+struct Operation {
+    /// The instruction that computes what is stored.
+    maker: Pc,
+    /// `add.u32`
+    word: String,
+    /// The other operand, and the statements that make it.
+    operand: (String, String),
+}
+
+impl Update<'_> {
+    /// The changes that make it one step by the atomic `f`, each alone.
+    pub fn at_once(&self, f: AtomicFn) -> Vec<(Vec<Placed>, String)> {
+        let Some(operation) = self.operation(f) else { return Vec::new() };
+        let (Some(address), Some(loaded)) = (self.operand(self.store, 0), self.operand(self.load, 0)) else { return Vec::new() };
+        let (made, operand) = &operation.operand;
+        let guard = self.guard(self.store);
+        let place = |stem: &str, result: &str| {
+            let space = self.space().map_or(String::new(), |space| format!(".{space}"));
+            let head = if made.is_empty() { String::new() } else { format!("{{ {made} ") };
+            let tail = if made.is_empty() { "" } else { " }" };
+            format!("{head}{guard}{stem}.relaxed.gpu{space}.{} {result}{address}, {operand};{tail}", operation.word)
+        };
+        let gone = |pc: Pc| Placed::Replace(pc, String::new());
+        let mut found = Vec::new();
+        let only_here = self.uses(self.load) == [operation.maker.index()] && self.uses(operation.maker) == [self.store.index()];
+        if only_here && self.is_kept(operation.maker, operation.maker, self.store) {
+            let changes = vec![gone(self.load), gone(operation.maker), Placed::Replace(self.store, place("red", ""))];
+            found.push((changes, format!("red.{}", operation.word)));
+        }
+        if self.is_kept(operation.maker, self.load, operation.maker) {
+            let changes = vec![Placed::Replace(self.load, place("atom", &format!("{loaded}, "))), gone(self.store)];
+            found.push((changes, format!("atom.{}", operation.word)));
+        }
+        found
+    }
+
+    /// The change that repeats all from the load on until a compare-and-swap finds what was loaded.
+    pub fn compare_and_swap(&self, number: usize) -> Option<(Vec<Placed>, String)> {
+        let (Op::Memory(MemoryOp::Load { bits, reg_bits, .. }), Op::Memory(MemoryOp::Store { bits: stored, reg_bits: from, .. })) =
+            (&self.program.code[self.load.index()].op, &self.program.code[self.store.index()].op)
+        else {
+            return None;
+        };
+        let fits = bits == reg_bits && stored == from && bits == stored && matches!(bits, 16 | 32 | 64);
+        if !fits || self.load >= self.store || !self.can_repeat() {
+            return None;
+        }
+        let (address, value, loaded) = (self.operand(self.store, 0)?, self.operand(self.store, 1)?, self.operand(self.load, 0)?);
+        let from = self.operand(self.load, 1)?;
+        let strong = rewritten(&self.program.opcode(self.load)?.text, Modifiers::semantics(Ordering::Relaxed), self.program)?;
+        let space = self.space().map_or(String::new(), |space| format!(".{space}"));
+        let ty = if value.starts_with("0f") || value.starts_with("0F") || value.starts_with("0d") || value.starts_with("0D") {
+            "f"
+        } else {
+            "b"
+        };
+        let guard = self.guard(self.load);
+        let begin = format!(
+            "$fix_again_{number}:\n\t.reg .b{bits} %fix_old_{number};\n\t{guard}{strong} {loaded}, {from};\n\tmov.b{bits} \
+             %fix_old_{number}, {loaded};"
+        );
+        let skip = self.program.guard_text(self.store).map_or(String::new(), |guard| match guard.strip_prefix('!') {
+            Some(holds) => format!("@{holds} bra $fix_done_{number};\n\t"),
+            None => format!("@!{guard} bra $fix_done_{number};\n\t"),
+        });
+        let end = format!(
+            "{skip}{{\n\t.reg .b{bits} %fix_new, %fix_seen;\n\t.reg .pred %fix_differs;\n\tmov.{ty}{bits} %fix_new, \
+             {value};\n\tatom.relaxed.gpu{space}.cas.b{bits} %fix_seen, {address}, %fix_old_{number}, \
+             %fix_new;\n\tsetp.ne.s{bits} %fix_differs, %fix_seen, %fix_old_{number};\n\t@%fix_differs bra $fix_again_{number};\n\t}}\n\
+             $fix_done_{number}:",
+        );
+        Some((vec![Placed::Replace(self.load, begin), Placed::Replace(self.store, end)], format!("atom.cas.b{bits} in a loop")))
+    }
+
+    /// The changes that make each of `stores` the atomic `f`, of a sum that a register carries from one to the next; the loads before
+    /// the first ones are left out.
+    pub fn accumulated(&self, f: AtomicFn, stores: &BTreeSet<Pc>) -> Option<(Vec<Placed>, String)> {
+        let (_, word, types) = OPERATIONS.iter().find(|(own, ..)| *own == f)?;
+        let mut makers: BTreeMap<Pc, Pc> = BTreeMap::new();
+        for store in stores {
+            let value = reads(&self.program.code[store.index()], self.program);
+            let mut made = value.iter().filter_map(|register| self.body.maker(*register, store.index()));
+            let stored = self.operand(*store, 1)?;
+            let maker = made.find(|at| self.operand(Pc(*at as u32), 0).as_ref() == Some(&stored))?;
+            makers.insert(*store, Pc(maker as u32));
+        }
+        let (mut changes, mut loads, mut name) = (Vec::new(), BTreeSet::new(), String::new());
+        let kept: BTreeSet<usize> = makers.values().map(|pc| pc.index()).collect();
+        for (store, maker) in &makers {
+            let opcode = self.program.opcode(*maker)?;
+            let ty = types.iter().find(|(own, _)| opcode.text.ends_with(&format!(".{own}"))).map(|(_, atomic)| *atomic)?;
+            (opcode.stem() == *word).then_some(())?;
+            let (own, other) = [(1, 2), (2, 1)].into_iter().find_map(|(carried, other)| {
+                let from = self.carried(*maker, carried, &kept)?;
+                let is_same = |at: &usize| self.body.is_same_place(self.program, Pc(*at as u32), *store);
+                from.iter().all(is_same).then_some((from, other))
+            })?;
+            loads.extend(own);
+            let (address, operand) = (self.operand(*store, 0)?, self.operand(*maker, other)?);
+            let space = self.space().map_or(String::new(), |space| format!(".{space}"));
+            name = format!("red.{word}.{ty}");
+            self.is_kept(*maker, *maker, *store).then_some(())?;
+            changes
+                .push(Placed::Replace(*store, format!("{}red.relaxed.gpu{space}.{word}.{ty} {address}, {operand};", self.guard(*store))));
+        }
+        let users = loads.iter().map(|at| Pc(*at as u32)).chain(makers.values().copied()).flat_map(|pc| self.uses(pc));
+        let is_own = |at: &usize| kept.contains(at) || stores.contains(&Pc(*at as u32));
+        let all_own = users.collect::<BTreeSet<usize>>().iter().all(is_own);
+        changes.extend(loads.iter().chain(&kept).map(|at| Placed::Replace(Pc(*at as u32), String::new())));
+        (all_own && !loads.is_empty()).then_some((changes, name))
+    }
+
+    /// The loads that the operand of the maker comes from, if it comes from nothing but them and other `makers`.
+    fn carried(&self, maker: Pc, operand: usize, makers: &BTreeSet<usize>) -> Option<BTreeSet<usize>> {
+        let text = self.operand(maker, operand)?;
+        let register = |at: usize, text: &str| {
+            let inst = &self.program.code[at];
+            let number = self.program.operand_texts(Pc(at as u32)).iter().skip(1).position(|own| own == text)?;
+            reads(inst, self.program).get(number).copied()
+        };
+        let (mut open, mut seen, mut loads) = (vec![(maker.index(), text)], BTreeSet::new(), BTreeSet::new());
+        while let Some((at, text)) = open.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            for definition in self.body.def_use().definitions_past_entry(register(at, &text)?, at) {
+                let Definition::At(from) = definition else { return None };
+                if self.is_load(from) {
+                    loads.insert(from);
+                } else if makers.contains(&from) {
+                    open.push((from, self.own_text(from, makers)?));
+                } else {
+                    return None;
+                }
+            }
+        }
+        Some(loads)
+    }
+
+    /// The operand of a maker that other makers, or a load, make.
+    fn own_text(&self, at: usize, makers: &BTreeSet<usize>) -> Option<String> {
+        let texts = self.program.operand_texts(Pc(at as u32));
+        let registers = reads(&self.program.code[at], self.program);
+        let is_made = |register: &RegisterOperand| {
+            let definitions = self.body.def_use().definitions_past_entry(*register, at);
+            let made = |definition: &Definition| matches!(definition, Definition::At(from) if makers.contains(from));
+            definitions.iter().any(made)
+        };
+        let carried = registers.iter().position(is_made).or_else(|| {
+            registers.iter().position(|register| {
+                let definitions = self.body.def_use().definitions_past_entry(*register, at);
+                let is_own = |from: usize| self.is_load(from) && self.body.is_same_place(self.program, Pc(from as u32), self.store);
+                definitions.iter().any(|definition| matches!(definition, Definition::At(from) if is_own(*from)))
+            })
+        });
+        texts.get(carried? + 1).cloned()
+    }
+
+    fn operation(&self, f: AtomicFn) -> Option<Operation> {
+        let block = self.body.flow().block_of(self.load)?;
+        let value = self.operand(self.store, 1)?;
+        let maker = (self.load.0 + 1..self.store.0).rev().map(Pc).find(|pc| self.operand(*pc, 0).is_some_and(|made| made == value))?;
+        let together = [maker, self.store].iter().all(|pc| self.body.flow().block_of(*pc) == Some(block));
+        if !together || self.program.guard_text(self.load) != self.program.guard_text(self.store) {
+            return None;
+        }
+        let opcode = self.program.opcode(maker)?;
+        let (stem, ty) = (opcode.stem(), opcode.text.rsplit('.').next()?);
+        let (_, word, types) = OPERATIONS.iter().find(|(own, ..)| *own == f)?;
+        let ty = types.iter().find(|(own, _)| *own == ty).map(|(_, atomic)| *atomic)?;
+        let loaded = self.operand(self.load, 0)?;
+        let (a, b) = (self.operand(maker, 1)?, self.operand(maker, 2)?);
+        let other = match (a == loaded, b == loaded) {
+            (true, false) => b,
+            (false, true) if stem != "sub" => a,
+            _ => return None,
+        };
+        let operand = match stem {
+            "sub" => (format!(".reg .{ty} %fix_negative; neg.{} %fix_negative, {other};", ty.replace('u', "s")), "%fix_negative".into()),
+            _ if stem == *word => (String::new(), other),
+            _ => return None,
+        };
+        Some(Operation { maker, word: format!("{word}.{ty}"), operand })
+    }
+
+    fn operand(&self, pc: Pc, number: usize) -> Option<String> {
+        self.program.operand_texts(pc).into_iter().nth(number)
+    }
+
+    /// `@%p1 ` of a guarded statement.
+    fn guard(&self, pc: Pc) -> String {
+        self.program.guard_text(pc).map_or(String::new(), |guard| format!("@{guard} "))
+    }
+
+    fn space(&self) -> Option<&str> {
+        self.program.opcode(self.store)?.text.split('.').find(|word| SPACES.contains(word))
+    }
+
+    /// The instructions that use what the one at `pc` makes.
+    fn uses(&self, pc: Pc) -> Vec<usize> {
+        let made = writes(&self.program.code[pc.index()], self.program);
+        let takes = |register: &RegisterOperand, at: usize| {
+            let same = made.iter().any(|own| own.bank == register.bank && own.slot == register.slot);
+            same && self.body.def_use().definitions_past_entry(*register, at).contains(&Definition::At(pc.index()))
+        };
+        let users = self.body.code().map(Pc::index);
+        users.filter(|at| reads(&self.program.code[*at], self.program).iter().any(|register| takes(register, *at))).collect()
+    }
+
+    /// Whether nothing after `from` and before `to` writes what the instruction at `pc` reads, other than the loaded value.
+    fn is_kept(&self, pc: Pc, from: Pc, to: Pc) -> bool {
+        let loaded = writes(&self.program.code[self.load.index()], self.program);
+        let is_loaded = |register: &RegisterOperand| loaded.iter().any(|own| own.bank == register.bank && own.slot == register.slot);
+        let needed: Vec<RegisterOperand> = reads(&self.program.code[pc.index()], self.program).iter().copied().collect();
+        let written = (from.0 + 1..to.0).flat_map(|at| writes(&self.program.code[at as usize], self.program).to_vec());
+        written.into_iter().all(|made| is_loaded(&made) || needed.iter().all(|own| (own.bank, own.slot) != (made.bank, made.slot)))
+    }
+
+    /// Whether all between the load and the store can be executed again: it only computes and branches, and from nothing that it has
+    /// changed.
+    fn can_repeat(&self) -> bool {
+        let between = self.load.index() + 1..self.store.index();
+        let pure = between.clone().all(|at| {
+            let op = &self.program.code[at].op;
+            op.effects(self.program).only_computes()
+                || matches!(op, Op::Control(crate::program::ControlOp::Branch { .. }))
+                || self.is_load(at)
+        });
+        let inside = self.load.index()..self.store.index();
+        let made: Vec<RegisterOperand> = inside.clone().flat_map(|at| writes(&self.program.code[at], self.program).to_vec()).collect();
+        let is_made = |register: &RegisterOperand| made.iter().any(|own| (own.bank, own.slot) == (register.bank, register.slot));
+        let again = |at: usize| {
+            let read = reads(&self.program.code[at], self.program);
+            let mut changed = read.iter().filter(|register| is_made(register));
+            changed.all(|register| {
+                let definitions = self.body.def_use().definitions_past_entry(*register, at);
+                definitions.iter().all(|definition| matches!(definition, Definition::At(from) if inside.contains(from)))
+            })
+        };
+        pure && (self.load.index()..=self.store.index()).all(again)
+    }
+
+    fn is_load(&self, at: usize) -> bool {
+        matches!(self.program.code[at].op, Op::Memory(MemoryOp::Load { .. } | MemoryOp::LoadVector { .. }))
+    }
+}

@@ -1,0 +1,45 @@
+//! What a changed program leaves in the buffers, beside what it left before.
+
+use std::sync::Arc;
+
+use super::trial::Trial;
+use crate::debug::explore::difference;
+use crate::debug::findings::Outputs;
+use crate::debug::run::{RunError, RunOptions};
+use crate::debug::verify::{Comparison, Failure, compare_expected};
+use crate::launch::Case;
+use crate::program::Program;
+
+/// What `changed`, a run of `program`, left, where the run without the change was `before`, and the order of the seed `differs` led to
+/// other values.
+pub(super) fn outputs(
+    program: &Arc<Program>,
+    case: &Case,
+    options: &RunOptions,
+    (before, changed): (&Trial, &Trial),
+    differs: Option<u64>,
+) -> Result<Outputs, RunError> {
+    if let Some(seed) = differs {
+        return Ok(Outputs::Vary(seed));
+    }
+    Ok(match compare_expected(program, case, options, &changed.run)? {
+        Comparison::NotCompared => Outputs::NotCompared,
+        Comparison::NothingExpected => match difference(case, &before.buffers, &changed.buffers) {
+            None => Outputs::Unchanged,
+            Some(first) => Outputs::Changed(first),
+        },
+        Comparison::Compared(failures) => match failures.first() {
+            None => Outputs::AsExpected,
+            Some(Failure::Mismatch { element, value, expected, .. }) => {
+                Outputs::NotAsExpected(format!("{element} is {value}, expected {expected}"))
+            }
+            Some(
+                Failure::Mismatches { .. }
+                | Failure::Finding { .. }
+                | Failure::NoFinding { .. }
+                | Failure::WrongLine { .. }
+                | Failure::Printed { .. },
+            ) => Outputs::NotAsExpected("what printf writes".into()),
+        },
+    })
+}

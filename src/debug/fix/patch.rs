@@ -1,0 +1,213 @@
+//! Changes of a PTX text, the program that they make, and which of its instructions is which one of the original.
+//!
+//! A change never moves text that it does not name, so an instruction of the new program is one of the original if its statement begins
+//! where that one's did, the inserted bytes before it left aside.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::statement::{Modifiers, rewritten};
+use crate::base::Sources;
+use crate::check::Position;
+use crate::program::{Pc, Program};
+use crate::sema;
+
+/// A change in its final place.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Placed {
+    /// Statements are inserted.
+    Insert(Position, String),
+    /// The modifiers of the opcode are others.
+    Modify(Pc, Modifiers),
+    /// Another text stands for the operand of this number.
+    Operand(Pc, usize, String),
+    /// Other statements stand for the statement; none where it is empty.
+    Replace(Pc, String),
+}
+
+/// A replacement of bytes of the original text.
+struct TextEdit {
+    range: Range<u32>,
+    text: String,
+    /// The instruction that the new text stands for.
+    stands_for: Option<Pc>,
+}
+
+/// A program with changes.
+pub(super) struct Patched {
+    /// The program.
+    pub program: Arc<Program>,
+    /// Its text.
+    pub text: String,
+    /// For each of its instructions, that of the original.
+    original: Vec<Option<Pc>>,
+}
+
+impl Patched {
+    /// `program` with the `changes`; why not, if they exclude each other or cannot be written for its target.
+    pub fn new(program: &Arc<Program>, changes: &[Placed]) -> Result<Self, String> {
+        let edits = edits(program, changes)?;
+        let source = program.spans.first().ok_or("the program has no code")?.source;
+        let file = program.sources_text.file(source);
+        let text = applied(file.text(), &edits)?;
+        let (changed, diagnostics) = sema::load(&mut Sources::default(), file.name(), text.as_str());
+        let wrong = || diagnostics.iter().find(|diagnostic| diagnostic.is_error()).map_or_else(String::new, |found| found.message.clone());
+        let changed = changed.ok_or_else(|| format!("not valid here: {}", wrong()))?;
+        let original = originals(program, &changed, &edits);
+        Ok(Self { program: changed, text, original })
+    }
+
+    /// The instruction of the original that the one at `pc` is, or stands for; none of an inserted one.
+    pub fn original(&self, pc: Pc) -> Option<Pc> {
+        self.original.get(pc.index()).copied().flatten()
+    }
+}
+
+/// The replacements that make all changes, in the order of the text.
+fn edits(program: &Program, changes: &[Placed]) -> Result<Vec<TextEdit>, String> {
+    let distinct: BTreeSet<&Placed> = changes.iter().collect();
+    let mut modified: BTreeMap<Pc, Modifiers> = BTreeMap::new();
+    let mut edits = Vec::new();
+    for change in changes.iter().filter(|change| !matches!(change, Placed::Modify(..))) {
+        if distinct.contains(change) && edits.iter().all(|(known, _): &(&Placed, TextEdit)| known != &change) {
+            edits.push((change, edit(program, change)?));
+        }
+    }
+    let mut edits: Vec<TextEdit> = edits.into_iter().map(|(_, edit)| edit).collect();
+    for change in changes {
+        if let Placed::Modify(pc, modifiers) = change {
+            let known = modified.entry(*pc).or_default();
+            *known = known.with(*modifiers).ok_or("two changes exclude each other")?;
+        }
+    }
+    for (pc, modifiers) in modified {
+        let statement = program.statement(pc).ok_or("no statement")?;
+        let opcode = program.opcode(pc).ok_or("no statement")?;
+        let text = rewritten(&opcode.text, modifiers, program).ok_or_else(|| format!("'{}' takes no such modifier", opcode.text))?;
+        let range = statement.opcode_span.start..statement.opcode_span.end;
+        edits.push(TextEdit { range, text, stands_for: Some(pc) });
+    }
+    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    Ok(edits)
+}
+
+fn edit(program: &Program, change: &Placed) -> Result<TextEdit, String> {
+    let span = |pc: &Pc| program.spans.get(pc.index()).filter(|_| program.statement(*pc).is_some()).ok_or("no statement");
+    Ok(match change {
+        Placed::Insert(Position::Before(pc), text) => {
+            let at = span(pc)?.start;
+            TextEdit { range: at..at, text: format!("{text}\n\t"), stands_for: None }
+        }
+        Placed::Insert(Position::After(pc), text) => {
+            let at = span(pc)?.end;
+            TextEdit { range: at..at, text: format!("\n\t{text}"), stands_for: None }
+        }
+        Placed::Operand(pc, number, text) => {
+            let operand = program.operands(*pc).get(*number).ok_or("no such operand")?;
+            TextEdit { range: operand.start..operand.end, text: text.clone(), stands_for: None }
+        }
+        Placed::Replace(pc, text) => {
+            let span = span(pc)?;
+            TextEdit { range: span.start..span.end, text: text.clone(), stands_for: Some(*pc) }
+        }
+        Placed::Modify(..) => return Err("a modifier is no edit of its own".into()),
+    })
+}
+
+fn applied(text: &str, edits: &[TextEdit]) -> Result<String, String> {
+    let mut changed = String::with_capacity(text.len() + 256);
+    let mut at = 0;
+    for edit in edits {
+        let kept = text.get(at as usize..edit.range.start as usize).filter(|_| edit.range.start >= at);
+        changed += kept.ok_or("two changes exclude each other")?;
+        changed += &edit.text;
+        at = edit.range.end;
+    }
+    changed += text.get(at as usize..).ok_or("a change lies outside of the text")?;
+    Ok(changed)
+}
+
+/// For each instruction of `changed`, that of `program`.
+fn originals(program: &Program, changed: &Program, edits: &[TextEdit]) -> Vec<Option<Pc>> {
+    let starts: BTreeMap<u32, Pc> = program.spans.iter().enumerate().rev().map(|(pc, span)| (span.start, Pc(pc as u32))).collect();
+    let original = |start: u32| {
+        let (mut old, mut new) = (0, 0);
+        for edit in edits {
+            let begins = new + (edit.range.start - old);
+            if start < begins {
+                break;
+            }
+            let ends = begins + edit.text.len() as u32;
+            if start < ends {
+                return edit.stands_for;
+            }
+            (old, new) = (edit.range.end, ends);
+        }
+        starts.get(&(start - new + old)).copied()
+    };
+    changed.spans.iter().map(|span| original(span.start)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %d;
+	.reg .b32 %r;
+	.reg .pred %p;
+	ld.param.u64 %d, [p];
+	@%p ld.global.u32 %r, [%d]; // read
+L:	st.global.u32 [%d], %r;
+	ret;
+}
+";
+
+    fn program() -> Option<Arc<Program>> {
+        sema::load(&mut Sources::default(), "k.ptx", TEXT).0
+    }
+
+    fn patched(changes: &[Placed]) -> Option<Result<Patched, String>> {
+        Some(Patched::new(&program()?, changes))
+    }
+
+    #[test]
+    fn a_statement_is_inserted_without_the_guard_and_after_the_label() {
+        let barrier = || "bar.sync 0;".to_string();
+        let changes = [Placed::Insert(Position::Before(Pc(1)), barrier()), Placed::Insert(Position::Before(Pc(2)), barrier())];
+        let Some(Ok(made)) = patched(&changes) else { panic!("it can be made") };
+        assert!(made.text.contains("\tbar.sync 0;\n\t@%p ld.global.u32 %r, [%d]; // read"), "{}", made.text);
+        assert!(made.text.contains("L:\tbar.sync 0;\n\tst.global.u32"), "{}", made.text);
+        let original: Vec<Option<u32>> = (0..6).map(|pc| made.original(Pc(pc)).map(|pc| pc.0)).collect();
+        assert_eq!(original, [Some(0), None, Some(1), None, Some(2), Some(3)]);
+    }
+
+    #[test]
+    fn a_statement_goes_after_the_semicolon() {
+        let Some(Ok(made)) = patched(&[Placed::Insert(Position::After(Pc(1)), "bar.sync 0;".into())]) else { panic!("it can be made") };
+        assert!(made.text.contains("[%d];\n\tbar.sync 0; // read"), "{}", made.text);
+    }
+
+    #[test]
+    fn another_opcode_keeps_its_guard_and_its_place() {
+        let Some(Ok(made)) = patched(&[Placed::Modify(Pc(1), Modifiers::semantics(crate::isa::Ordering::Relaxed))]) else {
+            panic!("it can be made")
+        };
+        assert!(made.text.contains("@%p ld.relaxed.gpu.global.u32 %r"), "{}", made.text);
+        assert_eq!(made.original(Pc(1)), Some(Pc(1)));
+    }
+
+    #[test]
+    fn changes_that_exclude_each_other_are_refused() {
+        let replace = |text: &str| Placed::Replace(Pc(1), text.into());
+        assert!(patched(&[replace("ret;"), replace("exit;")]).is_some_and(|made| made.is_err()));
+        assert!(patched(&[Placed::Insert(Position::Before(Pc(1)), "nonsense;".into())]).is_some_and(|made| made.is_err()));
+        assert!(patched(&[Placed::Insert(Position::Before(Pc(4)), "bar.sync 0;".into())]).is_some_and(|made| made.is_err()));
+    }
+}

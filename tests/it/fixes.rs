@@ -1,0 +1,132 @@
+//! The advice of findings, tried: for each planted race of the gallery, and each row of `fixtures/cases/advice.txt`, the changes that hold
+//! are those of `fixtures/cases/fixes.txt`. `PTXDBG_BLESS=1 cargo test --test it fixes::` writes that table: each change in it must be one
+//! that a reader of the kernel would make.
+
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test that cannot open a fixture fails, and one that is skipped says so")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use ptxdbg::debug::findings::{Checks, FixOutcome, Outputs};
+use ptxdbg::debug::fix::{FixReports, fix_case};
+use ptxdbg::debug::open::open;
+use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions};
+
+/// Ticks after which threads that spin are stopped.
+const STEP_LIMIT: u64 = 1 << 20;
+
+const HEAD: &str = "\
+# What holds for each finding of the planted races: the changes, and what the changed program leaves in the buffers. Made by
+# PTXDBG_BLESS=1 cargo test --test it fixes::
+#
+# kernel | finding | changes | outputs
+";
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}
+
+fn launch_file(path: PathBuf) -> Opened {
+    open(&Request { modules: Vec::new(), launch: LaunchChoice::File(path), overrides: Overrides::default() }).unwrap()
+}
+
+/// The launch files of a folder, in order.
+fn launches(folder: &str) -> Vec<Opened> {
+    let mut files: Vec<PathBuf> = fs::read_dir(fixtures().join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "ron"));
+    files.sort();
+    files.into_iter().map(launch_file).collect()
+}
+
+/// The rows of `advice.txt`: kernels by their words.
+fn rows() -> Vec<Opened> {
+    let text = fs::read_to_string(fixtures().join("cases/advice.txt")).unwrap();
+    let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_string()).collect::<Vec<String>>();
+    let rows: BTreeSet<Vec<String>> = text.lines().filter(|line| !line.starts_with('#')).map(|line| cells(line)[..5].to_vec()).collect();
+    let extent = |text: &str| Some([text.parse().unwrap(), 1, 1]);
+    let request = |row: Vec<String>| Request {
+        modules: vec![fixtures().join("cases").join(format!("{}.ptx", row[0]))],
+        launch: LaunchChoice::MadeUp,
+        overrides: Overrides {
+            kernel: Some(row[1].clone()),
+            grid: extent(&row[2]),
+            block: extent(&row[3]),
+            params: row[4].split_whitespace().map(str::to_string).collect(),
+            ..Overrides::default()
+        },
+    };
+    rows.into_iter().map(|row| open(&request(row)).unwrap()).collect()
+}
+
+/// What came of the findings of each case that has a race.
+fn fixed() -> Vec<(String, FixReports)> {
+    let options = RunOptions { checks: Checks::ALL, step_limit: Some(STEP_LIMIT), ..RunOptions::default() };
+    let mut all = Vec::new();
+    for opened in launches("gallery").into_iter().chain(rows()) {
+        for case in &opened.plan.cases {
+            let kernel = &opened.program.functions[case.launches[0].kernel.index()].name;
+            let reports = fix_case(&opened.program, case, &options, None, &mut || true).unwrap().unwrap();
+            all.push((kernel.to_string(), reports));
+        }
+    }
+    all
+}
+
+fn outputs(outputs: &Outputs) -> &'static str {
+    match outputs {
+        Outputs::AsExpected => "as expected",
+        Outputs::NotAsExpected(_) => "not as expected",
+        Outputs::Unchanged => "unchanged",
+        Outputs::Changed(_) => "others",
+        Outputs::Vary(_) => "vary",
+        Outputs::NotCompared => "not compared",
+    }
+}
+
+#[test]
+fn what_held_holds() {
+    let mut table = HEAD.to_string();
+    for (kernel, reports) in fixed() {
+        for report in reports.reports.iter().filter(|report| report.id.starts_with("race.")) {
+            let (changes, outputs) = match &report.outcome {
+                FixOutcome::Held { changes, outputs: left, .. } => (changes.join(" + "), outputs(left)),
+                FixOutcome::GoneAlready { with } => (format!("gone with finding {with:?}"), ""),
+                FixOutcome::NoneHeld { .. } => ("none".to_string(), ""),
+                FixOutcome::NothingToTry => ("nothing".to_string(), ""),
+            };
+            table += &format!("{kernel} | {} | {changes} | {outputs}\n", report.id);
+        }
+    }
+    let path = fixtures().join("cases/fixes.txt");
+    if std::env::var_os("PTXDBG_BLESS").is_some() {
+        fs::write(&path, &table).unwrap();
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(expected, table, "run PTXDBG_BLESS=1 cargo test --test it fixes:: and read the difference");
+}
+
+#[test]
+fn the_changed_ptx_is_what_ptxas_takes() {
+    let ptxas = std::env::var_os("PTXAS").map(PathBuf::from);
+    let Some(ptxas) = ptxas else {
+        println!("skipped: PTXAS names no assembler");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("ptxdbg-fixes-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let mut refused = Vec::new();
+    for (kernel, reports) in fixed() {
+        let Some(text) = &reports.text else { continue };
+        let target = text.lines().find_map(|line| line.trim().strip_prefix(".target ")).unwrap().split([',', ' ']).next().unwrap();
+        let path = folder.join(format!("{kernel}.ptx"));
+        fs::write(&path, text).unwrap();
+        let run = Command::new(&ptxas).arg(format!("-arch={target}")).arg("-o").arg(folder.join("k.cubin")).arg(&path).output().unwrap();
+        if !run.status.success() {
+            refused.push(format!("{kernel}: {}", String::from_utf8_lossy(&run.stderr)));
+        }
+    }
+    fs::remove_dir_all(&folder).unwrap();
+    assert!(refused.is_empty(), "{refused:#?}");
+}
