@@ -113,6 +113,8 @@ impl Block {
                 }
             };
             joined.join(&arrived.released(*lanes));
+            let before = self.warps[*warp].fenced_by(*lanes);
+            before.iter().for_each(|before| join_into(&mut joined.before_fence, before));
         }
         let clock = Arc::new(joined);
         if self.warps.iter().zip(&arrived).all(|(warp, arrived)| *arrived == warp.live) {

@@ -126,16 +126,16 @@ pub struct VectorClock {
     blocks: Vec<(u32, BlockClock)>,
     /// What a `fence.sc` adds to the clock: the releases, each after a `fence.sc` of its own thread, that were read since.
     pub after_fence: Option<Arc<VectorClock>>,
-    /// The part of the clock that lies before a `fence.sc` of a thread that happens before: of at least the scope `.gpu`, without such
-    /// parts of its own. A later write takes it to the `fence.sc` of its reader (PTX ISA, "Fence-SC Order").
+    /// The part of the clock that lies before a `fence.sc` of a thread after which a barrier came: of at least the scope `.gpu`, without
+    /// such parts of its own. A later write takes it to the `fence.sc` of its reader (PTX ISA, "Fence-SC Order").
     pub before_fence: Option<Arc<VectorClock>>,
 }
 
 impl VectorClock {
-    /// That a `fence.sc` comes after all of `before`, and nothing else.
-    pub fn of_what_fence_follows(before: Self) -> Self {
-        let before = Self { after_fence: None, before_fence: None, ..before };
-        Self { before_fence: Some(Arc::new(before)), ..Self::default() }
+    /// It without what fences add.
+    #[must_use]
+    pub fn without_fences(self) -> Self {
+        Self { after_fence: None, before_fence: None, ..self }
     }
 
     /// The clock of a block, if it has an entry.

@@ -74,17 +74,14 @@ impl HappensBefore {
                 }
             }
         }
-        if sc && scope >= Scope::Gpu {
-            block.enter_fence(warp, lanes, tick);
-        }
         if ordering != Ordering::Acquire {
-            let clock = block.clock_at(warp, tick);
+            let (clock, before) = (block.clock_at(warp, tick), block.before_fence_of(warp, lanes));
             let fences = &mut block.warps[warp].fences;
             fences.retain_mut(|fenced| {
                 fenced.lanes &= if fenced.scope <= scope && fenced.sc <= sc { !lanes } else { LaneMask::ALL };
                 !fenced.lanes.is_empty()
             });
-            fences.push(Fenced { lanes, scope, sc, clock });
+            fences.push(Fenced { lanes, scope, sc, clock, before, is_passed_on: false });
         }
     }
 }

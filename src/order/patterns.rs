@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::clock::join_into;
 use super::locations::{AcquireResult, ScFence};
 use super::operation::Actor;
 use super::state::HappensBefore;
@@ -61,16 +62,18 @@ impl HappensBefore {
             if how.writes {
                 let mut clocks = Vec::new();
                 if releases {
-                    clocks.push((how.scope, ScFence::Unrelated, Arc::new(block.clock_at(warp, tick).released(LaneMask::of(lane)))));
+                    let mut clock = block.clock_at(warp, tick).released(LaneMask::of(lane));
+                    let before = block.warps[warp].fenced_by(LaneMask::of(lane));
+                    before.iter().for_each(|before| join_into(&mut clock.before_fence, before));
+                    clocks.push((how.scope, ScFence::Unrelated, Arc::new(clock)));
                 }
                 for fenced in block.warps[warp].fences.iter().filter(|fenced| fenced.lanes.contains(lane)) {
                     let sc = if fenced.sc { ScFence::Enough } else { ScFence::Unrelated };
                     clocks.push((how.scope.min(fenced.scope), sc, Arc::new(fenced.clock.released(LaneMask::of(lane)))));
                 }
                 for before in block.before_fence(warp, lane) {
-                    let is_released =
-                        clocks.iter().any(|(scope, sc, clock)| *scope >= Scope::Gpu && *sc == ScFence::Enough && clock.covers(before));
-                    if !is_released {
+                    // The last fence of the thread itself says the same, if it knew that.
+                    if !block.warps[warp].fences.iter().any(|fenced| fenced.lanes.contains(lane) && fenced.follows(before)) {
                         clocks.push((Scope::Gpu, ScFence::Needed, Arc::clone(before)));
                     }
                 }

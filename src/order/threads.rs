@@ -87,6 +87,22 @@ pub struct Fenced {
     pub sc: bool,
     /// What they knew.
     pub clock: WarpClock,
+    /// What they knew that lies before earlier ones.
+    pub before: SmallVec<[Arc<VectorClock>; 1]>,
+    /// Whether a barrier of the warp has passed on what lies before it.
+    pub is_passed_on: bool,
+}
+
+impl Fenced {
+    /// Whether it is a `fence.sc` whose order counts for all threads.
+    fn is_wide(&self) -> bool {
+        self.sc && self.scope >= Scope::Gpu
+    }
+
+    /// Whether it is such a fence, and its lanes knew that `before` lies before another one.
+    pub fn follows(&self, before: &Arc<VectorClock>) -> bool {
+        self.is_wide() && self.before.iter().any(|known| Arc::ptr_eq(known, before))
+    }
 }
 
 /// What a lane did for itself, which others learn of when it releases it.
@@ -274,10 +290,11 @@ impl Block {
         [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| clock.before_fence.is_some())
     }
 
-    /// What lanes of `warp` know lies before a `fence.sc` that they execute at `tick`.
-    pub fn enter_fence(&mut self, warp: WarpId, lanes: LaneMask, tick: Tick) {
-        let before = self.clock_at(warp, tick).released(lanes);
-        self.acquire(warp, lanes, &Arc::new(VectorClock::of_what_fence_follows(before)));
+    /// The same of each of `lanes`, each once.
+    pub fn before_fence_of(&self, warp: WarpId, lanes: LaneMask) -> SmallVec<[Arc<VectorClock>; 1]> {
+        let of = &self.warps[warp];
+        let parts = of.parts.iter().filter(|(mask, _)| mask.intersects(lanes)).map(|(_, clock)| clock);
+        [&self.known, &of.known].into_iter().flatten().chain(parts).filter_map(|clock| clock.before_fence.clone()).collect()
     }
 
     /// Lanes of `warp` executed a proxy fence.
@@ -321,15 +338,36 @@ impl Warp {
         }
     }
 
+    /// What lies before the `fence.sc` of its lanes, of those that no barrier of the warp has passed on yet.
+    fn pass_on_fences(&mut self) -> Option<Arc<VectorClock>> {
+        let mut before = None;
+        for fenced in self.fences.iter_mut().filter(|fenced| fenced.is_wide() && !fenced.is_passed_on) {
+            fenced.is_passed_on = true;
+            join_into(&mut before, &Arc::new(fenced.clock.released(fenced.lanes).without_fences()));
+        }
+        before
+    }
+
+    /// What lies before the last `fence.sc` of some of its lanes.
+    pub fn fenced_by(&self, lanes: LaneMask) -> Option<Arc<VectorClock>> {
+        let mut before = None;
+        for fenced in self.fences.iter().filter(|fenced| fenced.is_wide() && !fenced.is_passed_on && fenced.lanes.intersects(lanes)) {
+            join_into(&mut before, &Arc::new(fenced.clock.released(fenced.lanes & lanes).without_fences()));
+        }
+        before
+    }
+
     /// What its lanes for themselves and parts of them know becomes known to all.
     pub fn gather(&mut self, number: u32, warp: WarpId) {
-        if self.own.is_none() && self.parts.is_empty() && self.pending.is_empty() {
+        let before = self.pass_on_fences();
+        if self.own.is_none() && self.parts.is_empty() && self.pending.is_empty() && before.is_none() {
             return;
         }
         let known = Arc::make_mut(self.known.get_or_insert_default());
         let pending = self.pending.iter().filter(|pending| pending.sc != ScFence::Unrelated);
         pending.for_each(|pending| join_into(&mut known.after_fence, &pending.clock));
         self.parts.drain(..).for_each(|(_, clock)| known.join(&clock));
+        before.iter().for_each(|before| join_into(&mut known.before_fence, before));
         if let Some(own) = self.own.take() {
             own.add_to(known.of_mut(number), warp, self.all, self.all);
         }
