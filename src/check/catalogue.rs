@@ -21,6 +21,11 @@ impl FindingId {
         Self { word, severity: Severity::Error, meaning, is_race: false }
     }
 
+    /// What may be a mistake.
+    pub(super) const fn warning(word: &'static str, meaning: &'static str) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(word, meaning) }
+    }
+
     /// Two accesses that nothing orders, or not as their proxies need it.
     pub(super) const fn race(word: &'static str, meaning: &'static str) -> Self {
         Self { is_race: true, ..Self::error(word, meaning) }

@@ -5,6 +5,7 @@
 //! | race | unordered conflicting accesses, by happens-before as the PTX memory model defines it | `race` |
 //! | init | reads of memory and uses of registers before any write | `init` |
 //! | sync | barriers, masks, barrier objects, groups of copies | `sync` |
+//! | neighbour | addresses computed from one variable that reach another one | `neighbour` |
 //! | memory | wrong addresses: the machine itself stops there, so it is always on | `faults` |
 //!
 //! Each has a row of [`CHECKERS`], which lists its mistakes and, but for memory, makes a [`Checker`]. They know of a run what its events
@@ -24,6 +25,7 @@ pub mod faults;
 mod finding;
 pub mod init;
 mod lane_text;
+pub mod neighbour;
 pub mod race;
 mod reachability;
 mod registry;

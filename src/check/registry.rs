@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use super::catalogue::FindingId;
 use super::checker::CheckerRow;
-use super::{faults, init, race, sync};
+use super::{faults, init, neighbour, race, sync};
 
 /// The checkers. A new one is a folder with its mistakes and its row, and that row here.
-pub const CHECKERS: &[CheckerRow] = &[race::ROW, faults::MEMORY, init::ROW, sync::ROW];
+pub const CHECKERS: &[CheckerRow] = &[race::ROW, faults::MEMORY, neighbour::ROW, init::ROW, sync::ROW];
 
 /// A checker: a row of [`CHECKERS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -36,14 +36,14 @@ impl Reporter<'_> {
     }
 }
 
-/// Whether two findings are one mistake of the same statements.
+/// Whether two findings are one mistake of the same statements. Their fixes may differ by the names of registers.
 pub(super) fn is_same_cause(program: &Program, known: &Finding, new: &Finding) -> bool {
     let first = match (&known.first, &new.first) {
         (None, None) => true,
         (Some(known), Some(new)) => is_same_statement(program, known, new),
         (None, Some(_)) | (Some(_), None) => false,
     };
-    (known.id, known.launch, known.severity, &known.fix) == (new.id, new.launch, new.severity, &new.fix)
+    (known.id, known.launch, known.severity) == (new.id, new.launch, new.severity)
         && first
         && is_same_statement(program, &known.second, &new.second)
 }

@@ -5,9 +5,12 @@ use crate::program::{Pc, Program, SourceLine};
 
 /// Whether two accesses are one statement of the source: unrolled copies, or several accesses of one expression.
 pub(super) fn is_same_statement(program: &Program, one: &Side, other: &Side) -> bool {
-    one.action == other.action
-        && (one.place.pc == other.place.pc
-            || lines(program, one.place.pc).is_some_and(|lines| Some(lines) == self::lines(program, other.place.pc)))
+    one.action == other.action && is_same_line(program, one.place.pc, other.place.pc)
+}
+
+/// Whether two instructions come from one line of the source, inlined by the same calls.
+pub(super) fn is_same_line(program: &Program, one: Pc, other: Pc) -> bool {
+    one == other || lines(program, one).is_some_and(|lines| Some(lines) == self::lines(program, other))
 }
 
 /// The file and line of an instruction, and of the calls that it was inlined by; none without a line.

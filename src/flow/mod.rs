@@ -14,6 +14,7 @@
 //! | [`def_use`] | the instructions whose result a read may see (reaching definitions), found per read | – |
 //! | [`liveness`] | instructions whose result is needed | true or false, over [`def_use`] |
 //! | [`result_use`] | the branches and instructions that use a result | a set of registers |
+//! | [`address_base`] | what an address is computed from | the variables and parameters in a sum, always and sometimes |
 //! | [`taint`] | cells that some cells have a part in | true or false, over registers and memory |
 //!
 //! Analyses with facts of their own, of launches and of arrays, are clients of [`worklist`] and [`cells`]. Iteration follows the order
@@ -21,6 +22,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+pub mod address_base;
 pub mod cells;
 pub mod def_use;
 pub mod definite;

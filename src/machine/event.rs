@@ -64,6 +64,10 @@ pub struct AccessEvent<'a> {
     pub owner: (u32, u32),
     /// Address of each lane in that space; lanes outside `lanes` repeat one of them.
     pub addresses: &'a PerLane<u64>,
+    /// The lowest of them.
+    pub min: u64,
+    /// The highest.
+    pub max: u64,
     /// Bytes a lane.
     pub bytes: u32,
     /// Calls in progress.

@@ -16,7 +16,7 @@ use ptxdbg::machine::{Machine, Step};
 const STEP_LIMIT: u64 = 1 << 22;
 
 /// The rules that are not kept yet.
-const KNOWN: &[&str] = &["shared_neighbour"];
+const KNOWN: &[&str] = &[];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cases")

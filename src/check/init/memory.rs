@@ -22,6 +22,9 @@ use crate::program::{Program, map};
 /// Bytes of a barrier object.
 const MBARRIER_BYTES: u64 = 8;
 
+/// Bytes of a buffer that nothing looks at after the launch through which undefined values are followed at most.
+const FOLLOWED: u64 = 1 << 28;
+
 /// The unit of bulk copies: a copy whose source lacks less than this has padding there.
 const UNIT: u64 = 16;
 
@@ -32,8 +35,21 @@ pub(super) struct Memory {
     undefined: Vec<Undefined>,
     /// What of the blocks on the machine was written, by block slot.
     blocks: Vec<BlockBytes>,
+    /// Global memory that nothing looks at after the last launch.
+    uncompared: Vec<Range<u64>>,
     /// The launch that runs.
     prepared: Option<Arc<PreparedLaunch>>,
+}
+
+/// Whether what is stored stays when the launch has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outlives {
+    /// It does not.
+    Nothing,
+    /// It does.
+    Launch,
+    /// It does, in a buffer that nothing is compared with, where others are.
+    Uncompared,
 }
 
 /// A piece of global memory that held nothing at first.
@@ -65,6 +81,7 @@ impl Memory {
     pub fn begin(&mut self, launch: &LaunchStart) {
         self.prepared = Some(Arc::clone(&launch.prepared));
         self.blocks.clear();
+        self.uncompared.clone_from(&launch.uncompared);
         for range in &launch.undefined {
             if !self.undefined.iter().any(|known| known.range == *range) {
                 self.undefined.push(Undefined { range: range.clone(), written: Bytes::default(), undefined: UndefinedBytes::default() });
@@ -186,14 +203,15 @@ impl Memory {
         }
     }
 
-    /// `lane` stores something undefined in `bytes` bytes from `address` on. False if that memory outlives the launch.
-    pub fn undefine(&mut self, event: &AccessEvent<'_>, lane: usize, (address, bytes): (u64, u64), origin: Origin) -> bool {
+    /// `lane` stores something undefined in `bytes` bytes from `address` on. What comes into memory that outlives the launch and is
+    /// compared then is followed no further.
+    pub fn undefine(&mut self, event: &AccessEvent<'_>, lane: usize, (address, bytes): (u64, u64), origin: Origin) -> Outlives {
         match event.space {
             Space::Shared | Space::SharedCluster => {
                 let block = self.block(event.by.number, event.owner.0);
                 block.shared.remove(address, bytes);
                 block.undefined.set(address, bytes, origin);
-                true
+                Outlives::Nothing
             }
             Space::Local => {
                 let warp = event.place.warp.index();
@@ -204,12 +222,30 @@ impl Memory {
                     block.local[warp].remove_byte(LaneMask::of(lane), at);
                     block.undefined_local[warp].set(LANES as u64 * at + lane as u64, 1, origin);
                 }
-                true
+                Outlives::Nothing
             }
             // A parameter of a function is handed over without an access.
-            Space::ParamFunc => true,
-            Space::Generic | Space::Global | Space::Const | Space::Param => false,
+            Space::ParamFunc => Outlives::Nothing,
+            Space::Generic | Space::Global | Space::Const | Space::Param => self.undefine_global((address, bytes), origin),
         }
+    }
+
+    /// The same of global memory.
+    fn undefine_global(&mut self, (address, bytes): (u64, u64), origin: Origin) -> Outlives {
+        let Some(range) = self.uncompared.iter().find(|range| range.contains(&address)).cloned() else { return Outlives::Launch };
+        if range.end - range.start > FOLLOWED {
+            return Outlives::Uncompared;
+        }
+        if self.piece(address).is_none() {
+            let mut written = Bytes::default();
+            written.add(0, range.end - range.start);
+            self.undefined.push(Undefined { range, written, undefined: UndefinedBytes::default() });
+        }
+        if let Some(piece) = self.undefined.iter_mut().find(|piece| piece.range.contains(&address)) {
+            piece.written.remove(address - piece.range.start, bytes);
+            piece.undefined.set(address, bytes, origin);
+        }
+        Outlives::Uncompared
     }
 
     /// What is said of an access that uses what it reads: one by which no register gets it, or whose result is memory.
@@ -352,7 +388,7 @@ fn passes(written: &Bytes, base: u64, event: &AccessEvent<'_>) -> bool {
     if event.kind == AccessKind::Write {
         return true;
     }
-    let (low, high) = event.addresses.iter().fold((u64::MAX, 0), |(low, high), address| (low.min(*address), high.max(*address)));
+    let (low, high) = (event.min, event.max);
     let bytes = u64::from(event.bytes);
     // Mostly everything around was written, which is one question for all lanes.
     high - low <= 64 * bytes && written.contains(low - base, high - low + bytes)

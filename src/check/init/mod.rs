@@ -35,7 +35,7 @@ mod reports;
 mod undefined;
 mod used;
 
-use memory::Memory;
+use memory::{Memory, Outlives};
 use registers::{Matters, Registers, Stored, Value};
 use reports::Reports;
 
@@ -132,12 +132,18 @@ impl Init {
             let bytes = stored.element_bytes.unwrap_or(event.bytes);
             let skip = stored.element_bytes.map_or(0, |bytes| bytes * number);
             let of_access: Vec<_> = origins.iter().filter(|(lane, _)| event.lanes.contains(*lane)).copied().collect();
-            let is_use = |(lane, origin): &(usize, _)| {
-                let address = event.addresses[*lane] + u64::from(skip);
-                !self.memory.undefine(event, *lane, (address, u64::from(bytes)), *origin)
-            };
-            let used: Vec<_> = of_access.into_iter().filter(is_use).collect();
-            found |= registers::report(event.place, *register, &used, Matters::Value, (&mut self.reports, to));
+            let mut used = [(Matters::Value, Vec::new()), (Matters::UncomparedValue, Vec::new())];
+            for (lane, origin) in of_access {
+                let address = event.addresses[lane] + u64::from(skip);
+                match self.memory.undefine(event, lane, (address, u64::from(bytes)), origin) {
+                    Outlives::Nothing => {}
+                    Outlives::Launch => used[0].1.push((lane, origin)),
+                    Outlives::Uncompared => used[1].1.push((lane, origin)),
+                }
+            }
+            for (matters, origins) in used {
+                found |= registers::report(event.place, *register, &origins, matters, (&mut self.reports, to));
+            }
         }
         found
     }

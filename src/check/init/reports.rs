@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::catalogue::MEMORY_UNINITIALIZED;
 use super::registers::Origin;
+use crate::base::Severity;
 use crate::check::catalogue::FindingId;
 use crate::check::deferred::DeferredFindings;
 use crate::check::finding::{Finding, Pair, Side, SideAction};
@@ -17,14 +18,14 @@ use crate::program::Pc;
 pub(super) struct Reports {
     /// Of reads that may be sides of races.
     deferred: DeferredFindings,
-    /// By the instruction from which an undefined value comes, the first that used it.
-    uses: BTreeMap<(FindingId, Pc), Pc>,
+    /// By the instruction from which an undefined value comes, and by severity, the first that used it.
+    uses: BTreeMap<(FindingId, Pc, Severity), Pc>,
 }
 
 impl Reports {
     /// Counts a use at `place` of a value that was reported before, and says whether it is one.
-    pub fn repeats(&mut self, origin: &Origin, place: Place, to: &mut Reporter<'_>) -> bool {
-        let Some(known) = self.uses.get(&(origin.id(), origin.place.pc)).copied() else { return false };
+    pub fn repeats(&mut self, origin: &Origin, (place, severity): (Place, Severity), to: &mut Reporter<'_>) -> bool {
+        let Some(known) = self.uses.get(&(origin.id(), origin.place.pc, severity)).copied() else { return false };
         let first = origin.side(Place { pc: known, ..place }, LaneMask::ALL);
         let second = Side::new(Place { pc: known, ..place }, LaneMask::ALL, SideAction::Use);
         let held = self.deferred.repeats(Pair::new(origin.id(), 0, first.as_ref(), &second));
@@ -34,7 +35,7 @@ impl Reports {
     /// Reports a use, or holds it until it is known whether a race explains it. Only the thread itself writes to its local memory.
     pub fn report(&mut self, finding: Finding, to: &mut Reporter<'_>) -> bool {
         let origin = finding.first.map_or(finding.second.place.pc, |side| side.place.pc);
-        self.uses.entry((finding.id, origin)).or_insert(finding.second.place.pc);
+        self.uses.entry((finding.id, origin, finding.severity)).or_insert(finding.second.place.pc);
         let is_shared = finding.memory.is_some_and(|memory| memory.space != Space::Local);
         if finding.id == MEMORY_UNINITIALIZED && is_shared {
             self.deferred.defer(finding);

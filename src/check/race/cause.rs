@@ -3,8 +3,8 @@
 use crate::check::finding::{Finding, Side};
 use crate::check::reachability::Reachability;
 use crate::check::statement::is_same_statement;
-use crate::isa::Space;
-use crate::program::{Pc, Program};
+use crate::isa::{Ordering, Space};
+use crate::program::{Op, Pc, Program};
 
 /// Whether the fix of `known` is that of `new` as well.
 pub(in crate::check) fn is_same(program: &Program, reachability: &mut Reachability, known: &Finding, new: &Finding) -> bool {
@@ -14,6 +14,10 @@ pub(in crate::check) fn is_same(program: &Program, reachability: &mut Reachabili
     if new.severity < new.id.severity() {
         // What only the toolchain can change is one note for the kernel.
         return known.why == new.why;
+    }
+    let changes_the_same = !new.candidates.is_empty() && known.candidates == new.candidates;
+    if changes_the_same && is_flag(program, known) == is_flag(program, new) {
+        return true;
     }
     let (Some(known_first), Some(new_first)) = (&known.first, &new.first) else { return false };
     if variable(program, known) != variable(program, new) {
@@ -29,6 +33,15 @@ pub(in crate::check) fn is_same(program: &Program, reachability: &mut Reachabili
                 && is_one_cut(known, straight)
     };
     is_same(known_first, &known.second) || is_same(&known.second, known_first)
+}
+
+/// Whether both sides are strong, as those of a flag: the conflict is what the synchronization lacks itself, and not one that it leaves.
+fn is_flag(program: &Program, finding: &Finding) -> bool {
+    let is_strong = |side: &Side| {
+        let op = &program.code[side.place.pc.index()].op;
+        matches!(op, Op::Atomic(_)) || matches!(op, Op::Memory(op) if op.access().ordering != Ordering::Weak)
+    };
+    finding.first.iter().chain([&finding.second]).all(is_strong)
 }
 
 /// The shared variable of a finding.

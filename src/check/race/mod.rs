@@ -209,7 +209,7 @@ impl Race {
                 self.unordered.note(event.by.number as u32, event);
             }
         }
-        if owner != ShadowMemory::Global && event.addresses.iter().all(|address| *address < map::SHARED_RESERVED) {
+        if owner != ShadowMemory::Global && event.max < map::SHARED_RESERVED {
             return false;
         }
         let access = self.plain(event);

@@ -47,8 +47,11 @@ impl Race {
     /// Reports the conflicts of an access of the block in `block_slot`. True if there is a new finding among them.
     pub(super) fn report(&mut self, owner: ShadowMemory, block_slot: u32, access: &Access, to: &mut Reporter<'_>) -> bool {
         let mut new = false;
-        for conflict in std::mem::take(&mut self.conflicts) {
+        for mut conflict in std::mem::take(&mut self.conflicts) {
             self.order_racy_read(block_slot, access, &conflict);
+            if conflict.kind == ConflictKind::SameValue && self.is_lost_update(&conflict.first, access) {
+                conflict.kind = ConflictKind::Unordered;
+            }
             if conflict.kind == ConflictKind::Lockstep && std::mem::replace(&mut self.is_lockstep_noted, true) {
                 continue;
             }

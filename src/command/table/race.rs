@@ -108,7 +108,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "check on",
         args: &[CHECKERS],
         summary: "Switch checkers on",
-        help: "Switches on race, memory, init, sync or all of them. What was executed so far is looked through from the beginning.",
+        help: "Switches on race, memory, neighbour, init, sync or all of them. What was executed so far is looked through from the \
+               beginning.",
         examples: &["check on race", "check on race init", "check on all"],
         handler: |context, call| handler::switch(context, call, true),
         ..PLAIN

@@ -45,7 +45,11 @@ impl<'a> Job<'a> {
         addresses.truncate(buffers.iter().filter(|buffer| buffer.launch < fault_context.index).count());
         for buffer in buffers.iter().filter(|buffer| buffer.launch == fault_context.index) {
             self.check_room(&device, (&buffer.name, &buffer.contents, buffer.bytes))?;
-            addresses.push(make_buffer(&mut device, buffer)?);
+            let address = make_buffer(&mut device, buffer)?;
+            if buffer.expect.is_none() && buffers.iter().any(|other| other.expect.is_some()) {
+                device.leave_uncompared(address..address + buffer.bytes);
+            }
+            addresses.push(address);
         }
         for given in &fault_context.launch.variables {
             self.check_room(&device, (&self.program.variables[given.variable.index()].name, &given.contents, given.bytes))?;

@@ -398,11 +398,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     #[inline(always)]
     fn access_event<'e>(&self, space: Space, access: &'e LaneAccess, kind: AccessKind, (how, proxy): (Access, Proxy)) -> AccessEvent<'e> {
         let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
+        let (min, max) = (access.min, access.max);
         let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
         let (place, by, owner) = (self.place, self.block_id(), (self.block_slot - self.rank + rank, rank));
         let lockstep = self.warp.lockstep(lanes);
         let depth = self.running_depth();
-        AccessEvent { place, by, lanes, lockstep, kind, how, proxy, space, owner, addresses, bytes, depth, store: None }
+        AccessEvent { place, by, lanes, lockstep, kind, how, proxy, space, owner, addresses, min, max, bytes, depth, store: None }
     }
 
     /// How the running instruction accesses memory, and by which path.

@@ -20,6 +20,10 @@ pub struct LaunchStart {
     pub prepared: Arc<PreparedLaunch>,
     /// The addresses of global memory that hold nothing before something is written there.
     pub undefined: Vec<Range<u64>>,
+    /// The addresses of the buffers and variables in global memory, in order.
+    pub allocations: Vec<Range<u64>>,
+    /// The buffers whose contents nothing looks at after the last launch, where others are compared.
+    pub uncompared: Vec<Range<u64>>,
 }
 
 /// A launch that has ended or was cut off.
@@ -82,7 +86,10 @@ impl LaunchEnd {
 impl Machine {
     /// The launch, for observers that follow it from its first instruction on.
     pub fn launch_start(&self) -> LaunchStart {
-        LaunchStart { prepared: Arc::clone(&self.prepared), undefined: self.device.undefined().collect() }
+        let (undefined, uncompared) = (self.device.undefined().collect(), self.device.uncompared().to_vec());
+        // Padding counts, since words may touch it.
+        let allocations = self.device.global().allocations().map(|of| of.base..of.base + of.pages.len()).collect();
+        LaunchStart { prepared: Arc::clone(&self.prepared), undefined, uncompared, allocations }
     }
 
     /// The present state of the launch, for observers that have followed it to here.

@@ -23,6 +23,8 @@ pub struct Device {
     next: u64,
     /// The buffers that were made without contents.
     undefined: Vec<Range<u64>>,
+    /// The buffers whose contents nothing looks at after the last launch, where others are compared.
+    uncompared: Vec<Range<u64>>,
 }
 
 /// An address range that is not all inside one allocation.
@@ -40,8 +42,15 @@ impl Device {
     pub fn new(program: Arc<Program>) -> Self {
         let map = map::map(program.address_bits);
         let (runtime, next) = (Runtime::new(map.heap), map.buffers);
-        let mut device =
-            Self { program, global: Region::default(), constant_memory: Region::default(), runtime, next, undefined: Vec::new() };
+        let mut device = Self {
+            program,
+            global: Region::default(),
+            constant_memory: Region::default(),
+            runtime,
+            next,
+            undefined: Vec::new(),
+            uncompared: Vec::new(),
+        };
         let program = Arc::clone(&device.program);
         for variable in &program.variables {
             device.place(variable);
@@ -168,6 +177,17 @@ impl Device {
         std::iter::once(heap..heap + map::HEAP_WINDOW).chain(self.undefined.iter().cloned())
     }
 
+    /// Nothing looks at what `range` holds after the last launch, though other buffers are compared.
+    pub fn leave_uncompared(&mut self, range: Range<u64>) {
+        assert!(range.start <= range.end, "a range ends where it starts or later");
+        self.uncompared.push(range);
+    }
+
+    /// The buffers whose contents nothing looks at after the last launch, where others are compared, in order.
+    pub fn uncompared(&self) -> &[Range<u64>] {
+        &self.uncompared
+    }
+
     /// What kernels wrote with `printf`, from the first launch on.
     pub fn printed(&self) -> &Printed {
         &self.runtime.printed
@@ -177,7 +197,7 @@ impl Device {
 impl Hash for Device {
     /// What kernels can change.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { global, runtime, program: _, constant_memory: _, next: _, undefined: _ } = self;
+        let Self { global, runtime, program: _, constant_memory: _, next: _, undefined: _, uncompared: _ } = self;
         (global, runtime).hash(state);
     }
 }

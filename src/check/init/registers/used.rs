@@ -3,6 +3,7 @@
 use super::kinds::only_computes;
 use super::name::name;
 use super::origin::{Cause, Origin, Reported};
+use crate::base::Severity;
 use crate::check::catalogue::FindingId;
 use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
 use crate::check::init::catalogue::{MEMORY_UNINITIALIZED, REGISTER_UNINITIALIZED};
@@ -24,6 +25,8 @@ pub(in crate::check::init) enum Matters {
     Address,
     /// What it stores.
     Value,
+    /// What it stores in a buffer that nothing is compared with, where others are.
+    UncomparedValue,
     /// What an instruction does that is no computation.
     Operand,
 }
@@ -54,7 +57,8 @@ pub(in crate::check::init) fn report(
     (reports, to): (&mut Reports, &mut Reporter<'_>),
 ) -> bool {
     let Some((_, first)) = origins.first() else { return false };
-    if reports.repeats(first, place, to) {
+    let severity = if let Matters::UncomparedValue = matters { Severity::Note } else { first.id().severity() };
+    if reports.repeats(first, (place, severity), to) {
         return false;
     }
     let Some(Reported { origin, lanes, from, why, fix }) = Reported::new(to.program, register, origins) else { return false };
@@ -64,10 +68,13 @@ pub(in crate::check::init) fn report(
         Matters::Execution => format!("{read} decides whether {} this", lanes_do(lanes, "execute")),
         Matters::Address => format!("{read} is part of the address that {}", lanes_do(lanes, "access")),
         Matters::Value => format!("{} {read}", lanes_do(lanes, "store")),
+        Matters::UncomparedValue => {
+            format!("{} {read} in a buffer for which the launch has no expect, as it has for others", lanes_do(lanes, "store"))
+        }
         Matters::Operand => format!("{read} says what {} here", lanes_do(lanes, "do")),
     };
     let second = Side::new(place, lanes, SideAction::Use);
-    let finding = Finding { first: origin.side(place, from), ..Finding::new(origin.id(), second, format!("{action}{why}"), fix) };
+    let finding = Finding { severity, first: origin.side(place, from), ..Finding::new(origin.id(), second, format!("{action}{why}"), fix) };
     reports.report(Finding { memory: origin.memory(), ..finding }, to)
 }
 

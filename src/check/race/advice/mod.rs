@@ -31,7 +31,7 @@ impl Race {
     pub(super) fn fix(&mut self, id: FindingId, relation: Relation, block_slot: u32, conflict: &Conflict, access: &Access) -> Advice {
         let first = &conflict.first;
         let language = Language::of(&self.program, access.pc);
-        let update = self.update(first, access).filter(|_| id != RACE_PROXY && id != RACE_LOCKSTEP);
+        let update = self.update(first, access).filter(|_| ![RACE_PROXY, RACE_LOCKSTEP, RACE_SAME_VALUE].contains(&id));
         if let Some(update) = update.filter(|_| !self.is_under_lock(conflict, access)) {
             return self.fix_of_update(language, update);
         }
@@ -52,6 +52,13 @@ impl Race {
             return Advice::words("consider letting one thread initialize the mbarrier, and a barrier of all its users after it");
         }
         self.fix_by_distance(language, relation, first, access)
+    }
+
+    /// Whether the store of two accesses writes what was computed from a load of the same place with no barrier between: that all write
+    /// the same bytes is no agreement, but what one of them adds is lost.
+    pub(super) fn is_lost_update(&mut self, first: &Access, second: &Access) -> bool {
+        let Some(Update { load, store, kind: UpdateKind::Operation(_) }) = self.update(first, second) else { return false };
+        self.reachability.reaches_uncut(&self.program, load, store, crate::check::reachability::Cut::Any)
     }
 
     fn initializes(&self, pc: Pc) -> bool {

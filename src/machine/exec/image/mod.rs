@@ -108,6 +108,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     space,
                     owner,
                     addresses,
+                    min: *address,
+                    max: *address,
                     bytes,
                     depth,
                     store,

@@ -1,0 +1,206 @@
+//! Addresses that are computed from one variable, or from the pointer to one buffer, and reach another one.
+//!
+//! What an address is computed from is decided before the run ([`crate::flow::address_base`]): the one variable or parameter in the sum
+//! that it is. An access costs one comparison with the bytes of that variable. Dynamic shared memory reaches to the end of the block's;
+//! of a parameter that points into a buffer it is the buffer. Nothing is said where an address has two bases, as that of a difference of
+//! pointers has, or comes out of memory.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::catalogue::FindingId;
+use super::checker::{Checker, CheckerRow};
+use super::finding::{Finding, MemoryRange, Side, SideAction};
+use super::lane_text::lanes_do;
+use super::reporter::Reporter;
+use crate::flow::address_base::{AddressBase, BasesOfValue, address_bases};
+use crate::isa::Space;
+use crate::machine::{AccessEvent, AccessKind, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, PreparedLaunch};
+use crate::program::{FuncId, Param, ParamPlace, Pc, Program, map};
+
+/// An address computed from one variable reaches another one.
+pub const MEMORY_NEIGHBOUR: FindingId =
+    FindingId::warning("memory.neighbour", "an address computed from one variable or buffer reaches another one");
+
+/// The checker of addresses that leave what they are computed from.
+pub(super) const ROW: CheckerRow = CheckerRow {
+    word: "neighbour",
+    about: "addresses computed from one variable or buffer that reach another one",
+    findings: &[MEMORY_NEIGHBOUR],
+    make: Some(|program| Box::new(Neighbour::new(program))),
+};
+
+/// Where an instruction whose function was not looked at has its bytes.
+const UNSEEN: Range<u64> = Range { start: u64::MAX, end: 0 };
+
+/// Where one has them that may touch any.
+const ANYWHERE: Range<u64> = 0..u64::MAX;
+
+/// The memory accesses of a function, with what their addresses are computed from.
+type Accesses = Arc<Vec<(Pc, BasesOfValue)>>;
+
+/// The checker.
+#[derive(Clone)]
+struct Neighbour {
+    program: Arc<Program>,
+    /// The functions that were looked at.
+    known: BTreeMap<FuncId, Accesses>,
+    /// The launch that runs.
+    prepared: Option<Arc<PreparedLaunch>>,
+    /// The addresses of buffers and variables in global memory, in order.
+    allocations: Vec<Range<u64>>,
+    /// By instruction, the bytes that it may touch.
+    within: Arc<Vec<Range<u64>>>,
+    /// What those are that are neither [`UNSEEN`] nor [`ANYWHERE`].
+    bases: BTreeMap<Pc, AddressBase>,
+}
+
+impl Neighbour {
+    fn new(program: &Arc<Program>) -> Self {
+        let (known, within, bases) = (BTreeMap::new(), Arc::default(), BTreeMap::new());
+        Self { program: Arc::clone(program), known, prepared: None, allocations: Vec::new(), within, bases }
+    }
+
+    /// The access leaves the bytes that it may touch, or its function was not looked at.
+    #[cold]
+    fn look(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        let pc = event.place.pc;
+        if self.within[pc.index()] == UNSEEN {
+            self.enter(pc);
+        }
+        let within = self.within[pc.index()].clone();
+        let Some(base) = self.bases.get(&pc).copied().filter(|base| self.is_in_space(*base, event)) else { return false };
+        let is_outside =
+            |lane: &usize| event.addresses[*lane] < within.start || event.addresses[*lane] + u64::from(event.bytes) > within.end;
+        let lanes: LaneMask = event.lanes.iter().filter(is_outside).collect();
+        let action = match event.kind {
+            AccessKind::Read => SideAction::Read,
+            AccessKind::Write => SideAction::Write,
+            AccessKind::Atomic => SideAction::Atomic,
+        };
+        if lanes.is_empty() || to.repeats(MEMORY_NEIGHBOUR, (pc, action)) {
+            return false;
+        }
+        to.report(self.finding(event, (lanes, action), (base, within)))
+    }
+
+    /// Decides what the accesses of the function of `pc` may touch.
+    fn enter(&mut self, pc: Pc) {
+        Arc::make_mut(&mut self.within)[pc.index()] = ANYWHERE;
+        let program = Arc::clone(&self.program);
+        let Some(function) = program.function_at(pc) else { return };
+        let accesses = Arc::clone(self.known.entry(function).or_insert_with(|| Arc::new(address_bases(&program, function))));
+        let code = program.functions[function.index()].code.clone();
+        let mut within = std::mem::take(&mut self.within);
+        let of_function = Arc::make_mut(&mut within);
+        of_function[code.start as usize..code.end as usize].fill(ANYWHERE);
+        for (pc, bases) in accesses.iter() {
+            if let Some(base) = bases.unique(|base| self.bytes_of(base).is_some())
+                && let Some(bytes) = self.bytes_of(base)
+            {
+                of_function[pc.index()] = bytes;
+                self.bases.insert(*pc, base);
+            }
+        }
+        self.within = within;
+    }
+
+    /// The bytes of a variable, or of the buffer that a parameter points into; none of a parameter that is no pointer.
+    fn bytes_of(&self, base: AddressBase) -> Option<Range<u64>> {
+        let prepared = self.prepared.as_ref()?;
+        match base {
+            AddressBase::Variable(variable) => {
+                let variable = &self.program.variables[variable.index()];
+                let start = variable.location.address;
+                Some(match (variable.location.space, variable.bytes) {
+                    (Space::Shared, 0) => {
+                        let kernel = &self.program.functions[prepared.config.kernel.index()];
+                        map::SHARED_RESERVED + u64::from(kernel.shared_bytes)..prepared.shared_bytes
+                    }
+                    (_, bytes) => start..start + bytes,
+                })
+            }
+            AddressBase::Param(offset) => {
+                let bytes = prepared.config.params.get(offset as usize..)?;
+                let pointer = match self.program.address_bits {
+                    32 => u64::from(u32::from_le_bytes(*bytes.first_chunk()?)),
+                    _ => u64::from_le_bytes(*bytes.first_chunk()?),
+                };
+                let after = self.allocations.partition_point(|range| range.start <= pointer);
+                self.allocations[..after].last().filter(|range| range.contains(&pointer)).cloned()
+            }
+        }
+    }
+
+    fn is_in_space(&self, base: AddressBase, event: &AccessEvent<'_>) -> bool {
+        let space = match base {
+            AddressBase::Variable(variable) => self.program.variables[variable.index()].location.space,
+            AddressBase::Param(_) => Space::Global,
+        };
+        event.space == space
+    }
+
+    fn finding(
+        &self,
+        event: &AccessEvent<'_>,
+        (lanes, action): (LaneMask, SideAction),
+        (base, within): (AddressBase, Range<u64>),
+    ) -> Finding {
+        let address = event.addresses[lanes.first()];
+        let (name, what) = match base {
+            AddressBase::Variable(variable) => (self.program.variables[variable.index()].name.to_string(), "variable"),
+            AddressBase::Param(offset) => (self.param(offset), "buffer"),
+        };
+        let bytes = within.end - within.start;
+        let place = match address.checked_sub(within.start) {
+            None => format!("{} bytes before its start", within.start - address),
+            Some(offset) => format!("byte {offset} of its {bytes}"),
+        };
+        let why =
+            format!("the address is computed from {name}, and {} at {place}: that is another {what}'s memory", lanes_do(lanes, "access"));
+        let fix = format!("keep the index inside {name}, or make {name} as large as the code needs it");
+        let side = Side { bytes: event.bytes, ..Side::new(event.place, lanes, action) };
+        let block = if event.space == Space::Shared { event.place.block } else { [0; 3] };
+        let memory = MemoryRange { space: event.space, block, address, bytes: event.bytes };
+        Finding { memory: Some(memory), ..Finding::new(MEMORY_NEIGHBOUR, side, why, fix) }
+    }
+
+    /// The name of the parameter at an offset.
+    fn param(&self, offset: u32) -> String {
+        let kernel = self.prepared.as_ref().map(|prepared| &self.program.functions[prepared.config.kernel.index()]);
+        let params = kernel.iter().flat_map(|kernel| &kernel.params);
+        let at = |param: &&Param| match param.place {
+            ParamPlace::Kernel(start) => (start..start + param.bytes).contains(&offset),
+            ParamPlace::Register(..) | ParamPlace::Frame(_) => false,
+        };
+        params.clone().find(at).map_or_else(|| format!("parameter byte {offset}"), |param| param.name.to_string())
+    }
+}
+
+impl Checker for Neighbour {
+    fn begin(&mut self, launch: &LaunchStart) {
+        self.prepared = Some(Arc::clone(&launch.prepared));
+        self.allocations.clone_from(&launch.allocations);
+        self.within = Arc::new(vec![UNSEEN; self.program.code.len()]);
+        self.bases.clear();
+    }
+
+    fn mask(&self) -> EventMask {
+        EventMask::of(&[EventKind::Access])
+    }
+
+    #[inline]
+    fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
+        let Event::Access(event) = event else { return false };
+        let Some(within) = self.within.get(event.place.pc.index()) else { return false };
+        let is_inside = within.start <= event.min && event.max.saturating_add(u64::from(event.bytes)) <= within.end;
+        !is_inside && self.look(event, to)
+    }
+
+    fn end(&mut self, _end: &LaunchEnd, _fault: Option<FindingId>, _to: &mut Reporter<'_>) {}
+
+    fn boxed_clone(&self) -> Box<dyn Checker> {
+        Box::new(self.clone())
+    }
+}
