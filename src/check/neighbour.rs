@@ -17,7 +17,7 @@ use super::reporter::Reporter;
 use crate::flow::address_base::{AddressBase, BasesOfValue, address_bases};
 use crate::isa::Space;
 use crate::machine::{AccessEvent, AccessKind, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, PreparedLaunch};
-use crate::program::{FuncId, Param, ParamPlace, Pc, Program, map};
+use crate::program::{FuncId, Param, ParamPlace, Pc, Program, map, source_name};
 
 /// An address computed from one variable reaches another one.
 pub const MEMORY_NEIGHBOUR: FindingId =
@@ -149,7 +149,7 @@ impl Neighbour {
     ) -> Finding {
         let address = event.addresses[lanes.first()];
         let (name, what) = match base {
-            AddressBase::Variable(variable) => (self.program.variables[variable.index()].name.to_string(), "variable"),
+            AddressBase::Variable(variable) => (source_name(&self.program.variables[variable.index()].name).to_string(), "variable"),
             AddressBase::Param(offset) => (self.param(offset), "buffer"),
         };
         let bytes = within.end - within.start;
@@ -174,7 +174,7 @@ impl Neighbour {
             ParamPlace::Kernel(start) => (start..start + param.bytes).contains(&offset),
             ParamPlace::Register(..) | ParamPlace::Frame(_) => false,
         };
-        params.clone().find(at).map_or_else(|| format!("parameter byte {offset}"), |param| param.name.to_string())
+        params.clone().find(at).map_or_else(|| format!("parameter byte {offset}"), |param| source_name(&param.name).to_string())
     }
 }
 

@@ -176,7 +176,7 @@ impl Block {
         let number = self.number;
         let of = &mut self.warps[warp];
         if lanes == of.all {
-            of.warp_before = tick + 1;
+            (of.warp_before, of.synchronized_before) = (tick + 1, tick + 1);
             of.gather(number, warp);
         } else if lanes.count() > 1 {
             let clock = Arc::new(self.clock_at(warp, tick).released(lanes));

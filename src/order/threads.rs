@@ -54,6 +54,8 @@ pub struct Warp {
     pub live: LaneMask,
     /// Operations of all its lanes before this tick are known to all of them.
     pub warp_before: Tick,
+    /// The same by a barrier of the warp, without what only running in lockstep orders.
+    pub synchronized_before: Tick,
     /// What else all its live lanes know.
     pub known: Option<Arc<VectorClock>>,
     /// What only some of its lanes know.

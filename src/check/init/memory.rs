@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::bits::Bytes;
 use super::local::LocalBytes;
-use super::registers::{Cause, Origin};
+use super::registers::{Cause, Origin, Reported};
 use super::undefined::UndefinedBytes;
 use super::used;
 use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
@@ -14,7 +14,7 @@ use crate::check::lane_text::lanes_do;
 use crate::isa::Space;
 use crate::machine::{
     AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Destination, LANES, LaneMask, LaunchStart, MbarrierChange, MbarrierEvent,
-    MemoryOwner, PreparedLaunch, WgmmaChange, WgmmaEvent,
+    MemoryOwner, Place, PreparedLaunch, WgmmaChange, WgmmaEvent,
 };
 use crate::program::operands::RegisterOperand;
 use crate::program::{Program, map};
@@ -256,12 +256,18 @@ impl Memory {
         finding(side, memory, &lanes_do(lanes, "read"), program)
     }
 
-    /// What a copy reads must have been written when it is issued, and what it writes counts from then on.
+    /// What a copy reads must have been written when it is issued, and what it writes counts from then on. What a copy brings to shared
+    /// memory is only moved: where it is undefined, it is so there.
     pub fn copy(&mut self, event: &CopyEvent<'_>, program: &Program) -> Option<Finding> {
         if event.stage != CopyStage::Issued {
             return None;
         }
         let copy = event.copy;
+        let moved = moved(&copy.work, event.lanes);
+        if !moved.is_empty() {
+            moved.into_iter().for_each(|moved| self.move_bytes(copy.by.number, copy.issued, moved));
+            return None;
+        }
         let mut missing = None;
         copy.work.reads(event.lanes, |from, bytes| {
             if missing.is_none() && !self.holds(copy.by.number, from, bytes) {
@@ -279,8 +285,64 @@ impl Memory {
         }
         missing.map(|memory| {
             let side = Side { bytes: memory.bytes, copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, SideAction::Read) };
-            finding(side, memory, "this copy reads", program)
+            self.finding_with_origin(side, memory, "this copy reads", program)
         })
+    }
+
+    /// A copy moves bytes to shared memory: what is undefined of them is so there, with where it comes from.
+    fn move_bytes(&mut self, issuer: u64, issued: Place, Moved { lane, from, to, read, bytes }: Moved) {
+        let is_whole = self.holds(issuer, from, read);
+        let lacking: Vec<(u64, Option<Origin>)> = match is_whole {
+            true => Vec::new(),
+            false => {
+                let missing = (0..read).filter(|at| !self.holds(issuer, Destination { address: from.address + at, ..from }, 1));
+                missing.collect::<Vec<u64>>().into_iter().map(|at| (at, self.stored_in(issuer, from, from.address + at))).collect()
+            }
+        };
+        self.note(issuer, to, bytes);
+        let MemoryOwner::Block { block_slot, .. } = to.owner else { return };
+        let (space, owner) = match from.owner {
+            MemoryOwner::Global => (Space::Global, [0; 3]),
+            MemoryOwner::Block { index, .. } => (Space::Shared, index),
+        };
+        let first = lacking.first().map_or(0, |(at, _)| *at);
+        let memory = MemoryRange { space, block: owner, address: from.address + first, bytes: (read - first).min(UNIT) as u32 };
+        let unwritten = Origin { place: issued, lane, register: Origin::NO_REGISTER, cause: Cause::Memory(memory) };
+        let block = self.block(issuer, block_slot);
+        for (at, origin) in lacking {
+            block.shared.remove(to.address + at, 1);
+            block.undefined.set(to.address + at, 1, origin.unwrap_or(unwritten));
+        }
+    }
+
+    /// Where what was stored in a byte comes from, if that is undefined.
+    fn stored_in(&mut self, issuer: u64, of: Destination, address: u64) -> Option<Origin> {
+        match of.owner {
+            MemoryOwner::Global => self.piece(address).and_then(|piece| piece.undefined.get(address)),
+            MemoryOwner::Block { block_slot, .. } => self.block(issuer, block_slot).undefined.get(address),
+        }
+    }
+
+    /// A finding about undefined memory that an asynchronous operation reads, which names what brought it there, if that is known.
+    fn finding_with_origin(&self, side: Side, memory: MemoryRange, reader: &str, program: &Program) -> Finding {
+        let origin = match memory.space {
+            Space::Shared | Space::SharedCluster => {
+                let of_block = |block: &&BlockBytes| self.index_of(block.number) == memory.block;
+                let block = self.blocks.iter().filter(|block| block.number != u64::MAX).find(of_block);
+                block.and_then(|block| block.undefined.get(memory.address))
+            }
+            Space::Generic | Space::Global | Space::Const | Space::Param | Space::ParamFunc | Space::Local => {
+                self.piece(memory.address).and_then(|piece| piece.undefined.get(memory.address))
+            }
+        };
+        match origin.and_then(|origin| Reported::new(program, Origin::NO_REGISTER, &[(origin.lane, origin)])) {
+            None => finding(side, memory, reader, program),
+            Some(Reported { origin, from, why, fix, .. }) => {
+                let why = format!("{reader} {} bytes that hold nothing defined{why}", memory.bytes);
+                let first = origin.side(side.place, from);
+                Finding { memory: Some(memory), first, ..Finding::new(origin.id(), side, why, fix) }
+            }
+        }
     }
 
     /// What a `wgmma` reads of the block's shared memory must have been written when it is issued.
@@ -293,7 +355,7 @@ impl Memory {
         });
         missing.map(|memory| {
             let side = Side { bytes: memory.bytes, copy: Some(wgmma.id), ..Side::new(event.place, event.lanes, SideAction::Read) };
-            finding(side, memory, "this wgmma reads", program)
+            self.finding_with_origin(side, memory, "this wgmma reads", program)
         })
     }
 
@@ -379,6 +441,36 @@ impl Memory {
 
     fn index_of(&self, number: u64) -> [u32; 3] {
         self.prepared.as_ref().map_or([0; 3], |prepared| prepared.block_index(number))
+    }
+}
+
+/// Bytes that a copy of a lane moves to shared memory: `read` bytes, and zeros up to `bytes`.
+struct Moved {
+    lane: usize,
+    from: Destination,
+    to: Destination,
+    read: u64,
+    bytes: u64,
+}
+
+/// What a copy moves to shared memory as it is.
+fn moved(work: &CopyKind, lanes: LaneMask) -> Vec<Moved> {
+    match work {
+        CopyKind::CpAsync(copies) => {
+            let of_lane = |lane: usize| Moved {
+                lane,
+                from: Destination { owner: MemoryOwner::Global, address: copies.from[lane] },
+                to: Destination { owner: copies.owner, address: u64::from(copies.to[lane]) },
+                read: u64::from(copies.kept[lane]),
+                bytes: u64::from(copies.bytes),
+            };
+            lanes.iter().map(of_lane).collect()
+        }
+        CopyKind::Bulk { from, to, bytes, reduction: None, mask: u16::MAX, .. } if to.owner != MemoryOwner::Global => {
+            let bytes = u64::from(*bytes);
+            vec![Moved { lane: lanes.first(), from: *from, to: *to, read: bytes, bytes }]
+        }
+        CopyKind::Bulk { .. } | CopyKind::Tensor(_) | CopyKind::StAsync { .. } | CopyKind::CpAsyncArrive => Vec::new(),
     }
 }
 

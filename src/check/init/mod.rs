@@ -14,16 +14,17 @@
 //! and from lane to lane, and through shared and local memory, where a byte that an undefined value is stored in counts as unwritten and
 //! keeps where the value comes from (`undefined`). It is reported once (`reports`), where it decides a branch, an address or the operand of
 //! a barrier, or is stored to global memory: `memory.uninitialized` or `register.uninitialized`, by where it comes from. A value that
-//! stays in lanes which do not use it is right, as in the upper lanes of a sum in a tree or the rest of a partial tile. What an
-//! asynchronous copy or `wgmma` reads is used by it.
+//! stays in lanes which do not use it is right, as in the upper lanes of a sum in a tree or the rest of a partial tile. What a bulk
+//! store, a reduction or `wgmma` reads is used by it; `cp.async` and a bulk copy to shared memory only move it. Where a buffer has no
+//! `expect` and others have, a store to it is a note, and what is stored is followed further.
 //!
 //! Bytes that are read before another thread writes them, with nothing to order the two, are a race and no lack of a value, whichever came
 //! first in this run. So a use of unwritten shared or global memory is reported at the end of the launch, unless a race of the same read
 //! was found.
 //!
 //! What it can miss: bytes of local memory that an earlier call wrote in the same place; padding that matters after all; values that lie
-//! beside defined ones in one register; what functions are given and return; what matrix and image stores write; what comes into global
-//! memory, once it has been reported there.
+//! beside defined ones in one register; what functions are given and return; what `wmma.store`, tensor copies and image stores write; what
+//! comes into global memory that is compared, once it has been reported there.
 
 mod bits;
 pub mod catalogue;
@@ -36,7 +37,7 @@ mod undefined;
 mod used;
 
 use memory::{Memory, Outlives};
-use registers::{Matters, Registers, Stored, Value};
+use registers::{Matters, Registers, Stored, StoredElement, Value};
 use reports::Reports;
 
 use crate::check::catalogue::FindingId;
@@ -128,17 +129,16 @@ impl Init {
     /// What is undefined comes into memory; it is used where that outlives the launch.
     fn store(&mut self, event: &AccessEvent<'_>, stored: &Stored, to: &mut Reporter<'_>) -> bool {
         let mut found = false;
-        for (number, register, origins) in &stored.elements {
-            let bytes = stored.element_bytes.unwrap_or(event.bytes);
-            let skip = stored.element_bytes.map_or(0, |bytes| bytes * number);
-            let of_access: Vec<_> = origins.iter().filter(|(lane, _)| event.lanes.contains(*lane)).copied().collect();
+        for StoredElement { place, register, origins } in &stored.elements {
             let mut used = [(Matters::Value, Vec::new()), (Matters::UncomparedValue, Vec::new())];
-            for (lane, origin) in of_access {
+            let parts =
+                origins.iter().flat_map(|(lane, origin)| place.bytes_of(*lane, event.bytes).into_iter().map(move |part| (part, origin)));
+            for ((lane, skip, bytes), origin) in parts.filter(|((lane, ..), _)| event.lanes.contains(*lane)) {
                 let address = event.addresses[lane] + u64::from(skip);
-                match self.memory.undefine(event, lane, (address, u64::from(bytes)), origin) {
+                match self.memory.undefine(event, lane, (address, u64::from(bytes)), *origin) {
                     Outlives::Nothing => {}
-                    Outlives::Launch => used[0].1.push((lane, origin)),
-                    Outlives::Uncompared => used[1].1.push((lane, origin)),
+                    Outlives::Launch => used[0].1.push((lane, *origin)),
+                    Outlives::Uncompared => used[1].1.push((lane, *origin)),
                 }
             }
             for (matters, origins) in used {

@@ -415,6 +415,11 @@ impl Detector<'_> {
         let access = &self.access;
         debug_assert!(other.op.tick <= access.op.tick, "the shadow holds what came before");
         let crosses = other.action != SideAction::Read && other.proxy != access.proxy && access.proxy != Proxy::Generic;
+        if self.notes_lockstep
+            && let Some(relation) = self.ordered_by_parting(other, address)
+        {
+            return (relation, false);
+        }
         let fenced = || self.is_fenced(other, |memory| self.block.all_fenced_before(memory, access.op.warp, &other.op));
         let in_lockstep = || !self.notes_lockstep && self.is_in_lockstep(other, other.op.lanes);
         if (self.block.happens_before_all(access.op.warp, &other.op) || self.is_same(other) || in_lockstep()) && (!crosses || fenced()) {
@@ -444,6 +449,19 @@ impl Detector<'_> {
             }
         }
         (by_lockstep.unwrap_or(HbRelation::Before), false)
+    }
+
+    /// That lanes are ordered only because they ran in lockstep until they parted after the earlier access.
+    fn ordered_by_parting(&self, other: &Access, address: u64) -> Option<HbRelation> {
+        let warp = &self.block.warps[self.access.op.warp];
+        let until = warp.synchronized_before.max(self.block.all_before);
+        let is_of_warp = (other.op.block, other.op.warp, other.op.agent) == (self.block.number, self.access.op.warp, Agent::Threads);
+        if self.lockstep.is_empty() || !is_of_warp || !(until..warp.warp_before).contains(&other.op.tick) {
+            return None;
+        }
+        let (first, second) = (other.lanes_at(address, self.log), self.access.lanes_at(address, self.log));
+        let by = (first & !second).iter().next()?;
+        Some(HbRelation::Lockstep(LaneMask::of(by), LaneMask::of(second.first())))
     }
 
     /// Whether lanes of an earlier access run in lockstep with those of this one, which orders them where warps have a stack.

@@ -31,9 +31,9 @@ use flow::Operands;
 use frames::{Frame, WarpFrames};
 use kinds::{is_collective, passes_on};
 use origin::Origins;
-pub(super) use origin::{Cause, Origin, OriginId, OriginTable};
-pub(super) use stored::Stored;
+pub(super) use origin::{Cause, Origin, OriginId, OriginTable, Reported};
 use stored::stored_registers;
+pub(super) use stored::{Stored, StoredElement};
 use tracked::{TrackedRegisters, Tracking};
 pub(super) use used::{Matters, report};
 
@@ -230,12 +230,12 @@ fn read(
         if origins.lanes.is_empty() {
             return;
         }
-        if let (Use::Read, Some((element_bytes, registers))) = (used, &elements) {
-            let stored = Stored { place: issue.place, element_bytes: *element_bytes, elements: Vec::new() };
-            let stored = reads.stored.get_or_insert(stored);
-            if !stored.elements.iter().any(|(_, known, _)| *known == register) {
-                let numbers = registers.iter().zip(0..).filter(|(known, _)| **known == Some(register));
-                stored.elements.extend(numbers.map(|(_, number)| (number, register, origins.listed(table))));
+        if let (Use::Read, Some(registers)) = (used, &elements) {
+            let stored = reads.stored.get_or_insert(Stored { place: issue.place, elements: Vec::new() });
+            if !stored.elements.iter().any(|known| known.register == register) {
+                let places = registers.iter().filter(|(_, known)| *known == register).map(|(place, _)| *place);
+                let origins = origins.listed(table);
+                stored.elements.extend(places.map(|place| StoredElement { place, register, origins: origins.clone() }));
             }
             return;
         }

@@ -8,7 +8,7 @@ use crate::check::init::memory::whose;
 use crate::check::lane_text::lanes_do;
 use crate::machine::{Collective, LANES, LaneMask, PerLane, Place};
 use crate::program::operands::RegisterOperand;
-use crate::program::{Bank, Op, Pc, Program, WarpOp};
+use crate::program::{Bank, Op, Pc, Program, Slot, WarpOp};
 
 /// Where the undefined value of a lane comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +180,7 @@ impl Absence {
 }
 
 /// What is said of an undefined value: why it is, and what to do about it.
-pub(super) struct Reported {
+pub(in crate::check::init) struct Reported {
     /// Where the value comes from.
     pub origin: Origin,
     /// The lanes that use a value of this origin.
@@ -239,6 +239,9 @@ impl Reported {
 }
 
 impl Origin {
+    /// That of a value that comes through no register.
+    pub const NO_REGISTER: RegisterOperand = RegisterOperand { bank: Bank::B64, slot: Slot(u32::MAX), width: 1 };
+
     /// Whether the two are reported as one: the same instruction and register, and lanes absent for the same reason.
     fn is_like(&self, other: &Self) -> bool {
         let cause = match (self.cause, other.cause) {

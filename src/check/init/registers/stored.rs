@@ -5,49 +5,102 @@ use smallvec::SmallVec;
 use super::origin::Origin;
 use crate::machine::Place;
 use crate::program::operands::{RegisterOperand, Use, registers_of};
-use crate::program::{Bank, Inst, MemoryOp, Op, Program, Src, SrcKind};
+use crate::program::{Bank, Inst, MatrixOp, MemoryOp, Op, Program, RowsAccess, Src, SrcKind};
 
 /// What an instruction stores that is undefined.
 #[derive(Clone)]
 pub(in crate::check::init) struct Stored {
     /// The instruction.
     pub place: Place,
-    /// Bytes of an element; none where all that is accessed is made of each.
-    pub element_bytes: Option<u32>,
     /// The elements of each lane.
     pub elements: Vec<StoredElement>,
 }
 
-/// Which element, the register, and the lanes in which it is undefined, with the origins.
-type StoredElement = (u32, RegisterOperand, Vec<(usize, Origin)>);
+/// A register that is stored and is undefined in some lanes.
+#[derive(Clone)]
+pub(in crate::check::init) struct StoredElement {
+    /// Where its bytes go.
+    pub place: ElementPlace,
+    /// The register.
+    pub register: RegisterOperand,
+    /// The lanes, with the origins.
+    pub origins: Vec<(usize, Origin)>,
+}
 
-/// Bytes of an element, and the register that each is stored from, if it is one.
-type StoredRegisters = (Option<u32>, SmallVec<[Option<RegisterOperand>; 4]>);
+/// Where the bytes of a register go that an instruction stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::check::init) enum ElementPlace {
+    /// All that the lane accesses is made of it.
+    All,
+    /// How many bytes after the lane's address, and how many of them.
+    At(u32, u32),
+    /// Two halves of the matrix with this number of `stmatrix`, which lie in rows to which the addresses of other lanes point.
+    Rows {
+        /// The matrix.
+        matrix: usize,
+        /// Whether the rows in memory are columns.
+        transposed: bool,
+    },
+}
+
+impl ElementPlace {
+    /// The bytes that the register of `lane` fills of an access of `bytes` bytes a lane: the lane whose address they follow, how far
+    /// after it they are, and how many (PTX ISA, "stmatrix").
+    pub fn bytes_of(self, lane: usize, bytes: u32) -> SmallVec<[(usize, u32, u32); 2]> {
+        match self {
+            Self::All => smallvec::smallvec![(lane, 0, bytes)],
+            Self::At(skip, bytes) => smallvec::smallvec![(lane, skip, bytes)],
+            Self::Rows { matrix, transposed } => {
+                let half = |half: usize| {
+                    let (row, column) = (lane / 4, 2 * (lane % 4) + half);
+                    let (row, column) = if transposed { (column, row) } else { (row, column) };
+                    (ROWS * matrix + row, 2 * column as u32, 2)
+                };
+                SmallVec::from_iter([half(0), half(1)])
+            }
+        }
+    }
+}
+
+/// Rows of a matrix of `stmatrix`.
+const ROWS: usize = 8;
+
+/// The registers that are stored, and the place of each.
+type StoredRegisters = SmallVec<[(ElementPlace, RegisterOperand); 4]>;
 
 /// The registers whose values an instruction brings to memory by an access of its lanes, by the place that they take, and the bytes of
 /// each.
 pub(super) fn stored_registers(inst: &Inst, program: &Program) -> Option<StoredRegisters> {
-    let element = |bits, reg_bits, source: &Src| {
-        let (bank, width) = Bank::of_element(bits, reg_bits);
-        match source.kind() {
-            SrcKind::Reg(slot) => Some(RegisterOperand { bank, slot, width }),
+    let elements = |(bits, reg_bits): (u8, u8), sources: &[Src]| {
+        let ((bank, width), bytes) = (Bank::of_element(bits, reg_bits), u32::from(bits) / 8);
+        let register = |(source, number): (&Src, u32)| match source.kind() {
+            SrcKind::Reg(slot) => Some((ElementPlace::At(bytes * number, bytes), RegisterOperand { bank, slot, width })),
             SrcKind::Const(_) | SrcKind::Special(_) => None,
-        }
+        };
+        Some(sources.iter().zip(0..).filter_map(register).collect())
     };
     if let Op::Memory(MemoryOp::Store { bits, reg_bits, a, .. }) = inst.op {
-        return Some((Some(u32::from(bits) / 8), std::iter::once(element(bits, reg_bits, &a)).collect()));
+        return elements((bits, reg_bits), &[a]);
     }
     if let Op::Memory(MemoryOp::StoreVector { bits, reg_bits, parts, .. }) = inst.op {
-        return Some((Some(u32::from(bits) / 8), program.sources[parts].iter().map(|a| element(bits, reg_bits, a)).collect()));
+        return elements((bits, reg_bits), &program.sources[parts]);
+    }
+    if let Op::Matrix { matrix } = inst.op {
+        let MatrixOp::StoreRows(RowsAccess { registers, transposed, .. }) = program.matrices[matrix] else { return None };
+        let rows = |(matrix, source): (usize, &Src)| match source.kind() {
+            SrcKind::Reg(slot) => Some((ElementPlace::Rows { matrix, transposed }, RegisterOperand { bank: Bank::B32, slot, width: 1 })),
+            SrcKind::Const(_) | SrcKind::Special(_) => None,
+        };
+        return Some(program.sources[registers].iter().enumerate().filter_map(rows).collect());
     }
     let is_atomic = matches!(inst.op, Op::Atomic(_));
     is_atomic.then(|| {
         let mut read = SmallVec::new();
         registers_of(inst, program, |used, register| {
             if used == Use::Read {
-                read.push(Some(register));
+                read.push((ElementPlace::All, register));
             }
         });
-        (None, read)
+        read
     })
 }
