@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use super::bits::Bytes;
 use super::local::LocalBytes;
+use super::params::ParamBytes;
 use super::registers::{Cause, Origin, Reported};
 use super::undefined::UndefinedBytes;
+use super::unwritten::whose;
 use super::used;
 use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
 use crate::check::init::catalogue::MEMORY_UNINITIALIZED;
 use crate::check::lane_text::lanes_do;
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Destination, LANES, LaneMask, LaunchStart, MbarrierChange, MbarrierEvent,
-    MemoryOwner, Place, PreparedLaunch, WgmmaChange, WgmmaEvent,
+    AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Destination, Issue, LANES, LaneMask, LaunchStart, MbarrierChange,
+    MbarrierEvent, MemoryOwner, Place, PreparedLaunch, Warp, WgmmaChange, WgmmaEvent,
 };
 use crate::program::operands::RegisterOperand;
 use crate::program::{Program, map};
@@ -35,6 +37,8 @@ pub(super) struct Memory {
     undefined: Vec<Undefined>,
     /// What of the blocks on the machine was written, by block slot.
     blocks: Vec<BlockBytes>,
+    /// Parameters of functions.
+    params: ParamBytes,
     /// Global memory that nothing looks at after the last launch.
     uncompared: Vec<Range<u64>>,
     /// The launch that runs.
@@ -81,6 +85,7 @@ impl Memory {
     pub fn begin(&mut self, launch: &LaunchStart) {
         self.prepared = Some(Arc::clone(&launch.prepared));
         self.blocks.clear();
+        self.params.clear();
         self.uncompared.clone_from(&launch.uncompared);
         for range in &launch.undefined {
             if !self.undefined.iter().any(|known| known.range == *range) {
@@ -118,8 +123,16 @@ impl Memory {
         true
     }
 
-    /// Parameters of functions are handed over without an access, so only what is written there counts.
+    /// Parameters of functions are handed over without an access, so nothing there counts as unwritten; what is stored there can be
+    /// undefined.
     fn access_local(&mut self, event: &AccessEvent<'_>) -> bool {
+        if event.space == Space::ParamFunc && !self.params.is_empty() {
+            match event.kind {
+                AccessKind::Read if self.params.is_read(event) => return false,
+                AccessKind::Read => {}
+                AccessKind::Write | AccessKind::Atomic => self.params.overwrite(event),
+            }
+        }
         let local = self.local(event);
         if event.space == Space::Local && event.kind != AccessKind::Write && !local.contains(event) {
             return false;
@@ -156,7 +169,8 @@ impl Memory {
                 let local = block.and_then(|block| block.local.get(event.place.warp.index()));
                 local.is_some_and(|local| local.missing(LaneMask::of(lane), address).is_empty())
             }
-            Space::Generic | Space::Global | Space::Const | Space::Param | Space::ParamFunc => {
+            Space::ParamFunc => self.params.get(&event.place, lane, address).is_none(),
+            Space::Generic | Space::Global | Space::Const | Space::Param => {
                 self.piece(address).is_none_or(|piece| piece.written.contains(address - piece.range.start, 1))
             }
         }
@@ -170,7 +184,8 @@ impl Memory {
                 let block = self.block(event.by.number, event.by.block_slot);
                 block.undefined_local.get(event.place.warp.index()).and_then(|bytes| bytes.get(LANES as u64 * address + lane as u64))
             }
-            Space::Generic | Space::Global | Space::Const | Space::Param | Space::ParamFunc => {
+            Space::ParamFunc => self.params.get(&event.place, lane, address),
+            Space::Generic | Space::Global | Space::Const | Space::Param => {
                 self.piece(address).and_then(|piece| piece.undefined.get(address))
             }
         };
@@ -224,8 +239,10 @@ impl Memory {
                 }
                 Outlives::Nothing
             }
-            // A parameter of a function is handed over without an access.
-            Space::ParamFunc => Outlives::Nothing,
+            Space::ParamFunc => {
+                self.params.undefine(&event.place, lane, (address, bytes), origin);
+                Outlives::Nothing
+            }
             Space::Generic | Space::Global | Space::Const | Space::Param => self.undefine_global((address, bytes), origin),
         }
     }
@@ -246,6 +263,18 @@ impl Memory {
             piece.undefined.set(address, bytes, origin);
         }
         Outlives::Uncompared
+    }
+
+    /// Whether a parameter of a function held anything undefined.
+    pub fn follows_params(&self) -> bool {
+        !self.params.is_empty()
+    }
+
+    /// A call or a return hands over parameters.
+    pub fn hand_over(&mut self, issue: &Issue, warp: &Warp, program: &Program) {
+        if !self.params.is_empty() {
+            self.params.hand_over(issue, warp, program);
+        }
     }
 
     /// What is said of an access that uses what it reads: one by which no register gets it, or whose result is memory.
@@ -502,26 +531,4 @@ fn finding(side: Side, memory: MemoryRange, reader: &str, program: &Program) -> 
     let (whose, fix) = whose(memory, program);
     let why = format!("{reader} {} bytes before any thread wrote them: {whose}", memory.bytes);
     Finding { memory: Some(memory), ..Finding::new(MEMORY_UNINITIALIZED, side, why, fix.to_string()) }
-}
-
-/// Why unwritten memory holds nothing defined, and what to do about it.
-pub(super) fn whose(memory: MemoryRange, program: &Program) -> (&'static str, &'static str) {
-    let start = map::map(program.address_bits).heap;
-    let heap = start..start + map::HEAP_WINDOW;
-    match memory.space {
-        Space::Shared | Space::SharedCluster => (
-            "no thread or copy has written these bytes since the block started; shared memory holds anything then",
-            "write them first, and order the writes before this read with a barrier",
-        ),
-        Space::Local => {
-            ("the thread has not written these bytes of its local memory", "give the variable a value on every path to this read")
-        }
-        _ if heap.contains(&memory.address) => {
-            ("no thread has written these bytes since malloc returned them", "write them before they are read")
-        }
-        Space::Generic | Space::Global | Space::Const | Space::Param | Space::ParamFunc => (
-            "neither the host nor a kernel has written these bytes of the buffer",
-            "fill the buffer before the launch, or write them before they are read",
-        ),
-    }
 }

@@ -23,17 +23,19 @@
 //! was found.
 //!
 //! What it can miss: bytes of local memory that an earlier call wrote in the same place; padding that matters after all; values that lie
-//! beside defined ones in one register; what functions are given and return; what `wmma.store`, tensor copies and image stores write; what
-//! comes into global memory that is compared, once it has been reported there.
+//! beside defined ones in one register; what a function is given by an indirect call; what `wmma.store`, tensor copies and image stores
+//! write; what comes into global memory that is compared, once it has been reported there.
 
 mod bits;
 pub mod catalogue;
 mod loads;
 mod local;
 mod memory;
+mod params;
 mod registers;
 mod reports;
 mod undefined;
+mod unwritten;
 mod used;
 
 use memory::{Memory, Outlives};
@@ -76,10 +78,15 @@ const MEMORY: EventMask =
 const REGISTERS: EventMask = EventMask::of(&[EventKind::Before, EventKind::Collective]);
 
 impl Init {
+    /// Whether instructions must be looked at before they are executed.
+    fn is_needed(&self) -> bool {
+        self.registers.is_needed() || self.memory.follows_params()
+    }
+
     /// An access reads or stores something undefined.
     #[cold]
     fn access_undefined(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let was_needed = self.registers.is_needed();
+        let was_needed = self.is_needed();
         let mut found = false;
         if event.kind != AccessKind::Write {
             found = self.load(event, to);
@@ -87,7 +94,7 @@ impl Init {
         if let Some(stored) = self.registers.stored(event).cloned() {
             found |= self.store(event, &stored, to);
         }
-        to.asks |= was_needed != self.registers.is_needed();
+        to.asks |= was_needed != self.is_needed();
         found
     }
 
@@ -165,7 +172,7 @@ impl Checker for Init {
     }
 
     fn mask(&self) -> EventMask {
-        if self.registers.is_needed() { MEMORY.with(REGISTERS) } else { MEMORY }
+        if self.is_needed() { MEMORY.with(REGISTERS) } else { MEMORY }
     }
 
     fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
@@ -185,7 +192,10 @@ impl Checker for Init {
             Event::Mbarrier(object) => self.memory.mbarrier(object),
             Event::Order(OrderEvent { place, lanes, order: Order::Exited, .. }) => self.registers.exited(place, *lanes),
             Event::Collective(collective) => self.registers.collective(collective, to.program),
-            Event::Before(issue, warp) => return self.registers.before(issue, warp, (&mut self.reports, to)),
+            Event::Before(issue, warp) => {
+                self.memory.hand_over(issue, warp, to.program);
+                return self.registers.before(issue, warp, (&mut self.reports, to));
+            }
             Event::Order(_) | Event::After(..) | Event::Merged(..) | Event::Arrived(..) => {}
         }
         false

@@ -26,6 +26,13 @@ impl UndefinedBytes {
         }
     }
 
+    /// Something defined is stored in a byte.
+    pub fn clear(&mut self, at: u64) {
+        if let Some(page) = self.pages.get_mut(&(at / PAGE_BYTES)) {
+            Arc::make_mut(page)[(at % PAGE_BYTES) as usize] = OriginId::UNKNOWN;
+        }
+    }
+
     /// Where what was stored in a byte comes from; none if nothing undefined was.
     pub fn get(&self, at: u64) -> Option<Origin> {
         let id = self.pages.get(&(at / PAGE_BYTES))?[(at % PAGE_BYTES) as usize];

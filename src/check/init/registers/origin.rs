@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::name::name;
 use crate::check::finding::MemoryRange;
-use crate::check::init::memory::whose;
+use crate::check::init::unwritten::whose;
 use crate::check::lane_text::lanes_do;
 use crate::machine::{Collective, LANES, LaneMask, PerLane, Place};
 use crate::program::operands::RegisterOperand;

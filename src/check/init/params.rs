@@ -1,0 +1,110 @@
+//! Undefined values in the parameters of functions, which calls and returns hand over in local memory without an access.
+
+use std::collections::BTreeMap;
+
+use super::registers::Origin;
+use super::undefined::UndefinedBytes;
+use crate::base::WarpId;
+use crate::machine::{AccessEvent, Issue, LANES, LaneMask, Place, Warp};
+use crate::program::{CallArg, CallTarget, ControlOp, Op, Param, ParamPlace, Program};
+
+/// Bytes after which a frame of a function starts at a multiple.
+const FRAME_ALIGN: u32 = 16;
+
+/// The parameters that hold something undefined, by block and warp: byte b of lane l at 32 b + l.
+#[derive(Clone, Default)]
+pub(super) struct ParamBytes {
+    warps: BTreeMap<([u32; 3], WarpId), UndefinedBytes>,
+}
+
+impl ParamBytes {
+    /// Whether no parameter ever held anything undefined.
+    pub fn is_empty(&self) -> bool {
+        self.warps.is_empty()
+    }
+
+    /// A launch begins.
+    pub fn clear(&mut self) {
+        self.warps.clear();
+    }
+
+    /// `lane` stores something undefined in `bytes` bytes from `address` on.
+    pub fn undefine(&mut self, place: &Place, lane: usize, (address, bytes): (u64, u64), origin: Origin) {
+        let of_warp = self.warps.entry((place.block, place.warp)).or_default();
+        (address..address + bytes).for_each(|at| of_warp.set(key(lane, at), 1, origin));
+    }
+
+    /// An access writes, something defined unless [`Self::undefine`] follows.
+    pub fn overwrite(&mut self, event: &AccessEvent<'_>) {
+        let Some(of_warp) = self.warps.get_mut(&(event.place.block, event.place.warp)) else { return };
+        for lane in event.lanes.iter() {
+            (0..u64::from(event.bytes)).for_each(|offset| of_warp.clear(key(lane, event.addresses[lane] + offset)));
+        }
+    }
+
+    /// Where the undefined value of a byte of `lane` comes from.
+    pub fn get(&self, place: &Place, lane: usize, address: u64) -> Option<Origin> {
+        self.warps.get(&(place.block, place.warp))?.get(key(lane, address))
+    }
+
+    /// Whether an access covers anything undefined.
+    pub fn is_read(&self, event: &AccessEvent<'_>) -> bool {
+        let is_undefined = |lane: usize, offset: u64| self.get(&event.place, lane, event.addresses[lane] + offset).is_some();
+        event.lanes.iter().any(|lane| (0..u64::from(event.bytes)).any(|offset| is_undefined(lane, offset)))
+    }
+
+    /// A call is about to hand over its arguments, or a return its results.
+    pub fn hand_over(&mut self, issue: &Issue, warp: &Warp, program: &Program) {
+        let Some(of_warp) = self.warps.get_mut(&(issue.place.block, issue.place.warp)) else { return };
+        let Some(group) = warp.groups.iter().find(|group| group.mask.contains_all(issue.active)) else { return };
+        let Op::Control(op) = program.code[issue.place.pc.index()].op else { return };
+        if let ControlOp::Call { call, .. } = op
+            && let CallTarget::Direct(callee) = program.calls[call].target
+        {
+            let start = group.local_top.next_multiple_of(FRAME_ALIGN);
+            for (argument, param) in program.calls[call].args.iter().zip(&program.functions[callee.index()].params) {
+                copy(of_warp, issue.active, of_argument(argument, issue.frame.local), of_param(param, start));
+            }
+        }
+        if let ControlOp::Return { .. } = op
+            && let Some(stack) = &group.stack
+        {
+            for (result, param) in program.calls[stack.call].results.iter().zip(&program.functions[stack.callee.index()].results) {
+                copy(of_warp, issue.active, of_param(param, issue.frame.local), of_argument(result, stack.caller.local));
+            }
+        }
+    }
+}
+
+/// Where the frame that starts at `frame` holds an argument or a result in memory, and how many bytes.
+fn of_argument(argument: &CallArg, frame: u32) -> Option<(u32, u32)> {
+    match *argument {
+        CallArg::Frame { offset, bytes } => Some((frame + offset, bytes)),
+        CallArg::Value(..) | CallArg::Pred(_) | CallArg::Ignored => None,
+    }
+}
+
+/// The same of a parameter of the function whose frame starts there.
+fn of_param(param: &Param, frame: u32) -> Option<(u32, u32)> {
+    match param.place {
+        ParamPlace::Frame(offset) => Some((frame + offset, param.bytes)),
+        ParamPlace::Register(..) | ParamPlace::Kernel(_) => None,
+    }
+}
+
+/// What lanes hold at one place, each an address and a length, comes to another one.
+fn copy(of_warp: &mut UndefinedBytes, lanes: LaneMask, from: Option<(u32, u32)>, to: Option<(u32, u32)>) {
+    let (Some((from, bytes)), Some((to, room))) = (from, to) else { return };
+    for (lane, offset) in lanes.iter().flat_map(|lane| (0..bytes.min(room)).map(move |offset| (lane, offset))) {
+        let to = key(lane, u64::from(to + offset));
+        match of_warp.get(key(lane, u64::from(from + offset))) {
+            Some(origin) => of_warp.set(to, 1, origin),
+            None => of_warp.clear(to),
+        }
+    }
+}
+
+/// The number of a byte of a lane.
+fn key(lane: usize, address: u64) -> u64 {
+    LANES as u64 * address + lane as u64
+}
