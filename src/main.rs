@@ -357,9 +357,9 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     if opened.made_up.is_none() {
         out.write_all(text::notes(&opened.notes, style).as_bytes())?;
     }
+    let launch = opened.plan.cases.first().and_then(|case| case.launches.first());
+    let reasons = launch.map_or(&[][..], |launch| &launch.reasons);
     if let Some(made_up) = &opened.made_up {
-        let launch = opened.plan.cases.first().and_then(|case| case.launches.first());
-        let reasons = launch.map_or(&[][..], |launch| &launch.reasons);
         let known = opened.launch.as_ref().and_then(|launch| launch.known.as_ref());
         let is_whole = known.is_none_or(|known| known.params.is_empty());
         out.write_all(text::made_up(made_up, is_whole, reasons, style).as_bytes())?;
@@ -398,6 +398,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     for (name, certificate) in &certificates {
         out.write_all(text::certificate(name, certificate, style).as_bytes())?;
     }
+    out.write_all(text::first_guess(reasons, style).as_bytes())?;
     write_log(&log, style, &mut out)?;
     out.flush()?;
     fixer.save(args.ptx.as_deref(), args.format == Format::Human).map_err(Failure::Message)?;

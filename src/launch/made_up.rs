@@ -78,6 +78,12 @@ pub struct Reason {
     pub basis: Basis,
 }
 
+/// What the reason is called why a launch is not the one that is tried first.
+pub const NOT_FIRST: &str = "not the first guess";
+
+/// How such a reason ends where nothing but its length speaks against the first guess.
+pub const RUNS_LONG: &str = "the kernel runs long";
+
 /// What a value of a made-up launch rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -254,8 +260,9 @@ impl<'a> Study<'a> {
         }
     }
 
-    /// Guesses for a kernel that `failed` says does not run with the `first` one, in the order in which they are worth a try.
-    pub fn others(&self, first: &Guess, failed: &str) -> Vec<Guess> {
+    /// Guesses for a kernel that `failed` says does not run with the `first` one, in the order in which they are worth a try. A deadlock is
+    /// not avoided by loops that run less often, nor by another block than the code or the command line names.
+    pub fn others(&self, first: &Guess, failed: &str, is_deadlock: bool) -> Vec<Guess> {
         let mut others = Vec::new();
         if self.uses.words.iter().any(|used| used.pointer.is_some_and(|pointer| pointer.reads)) {
             others.push(Guess { integers: Integers::Zero, instead: Some(format!("with integers from 0 up, {failed}")), ..first.clone() });
@@ -266,8 +273,10 @@ impl<'a> Study<'a> {
                 others.push(Guess { box_bytes, instead: Some(format!("with larger boxes, {failed}")), ..first.clone() });
             }
         }
-        others.extend(self.other_block_shapes(first, failed));
-        for size in [16, 4, 1].into_iter().filter(|size| *size < first.size) {
+        if !is_deadlock || self.kernel.limits.max_block.is_none() {
+            others.extend(self.other_block_shapes(first, failed));
+        }
+        for size in [16, 4, 1].into_iter().filter(|size| *size < first.size && !is_deadlock) {
             let instead = Some(format!("with larger numbers, {failed}"));
             others.push(Guess { size, integers: Integers::Zero, instead, ..first.clone() });
         }
@@ -284,7 +293,7 @@ impl<'a> Study<'a> {
     /// The guess to try where `long` runs without end.
     pub fn ending(&self, long: &Guess) -> Option<Guess> {
         let reads = self.uses.words.iter().any(|used| self.holds_integers(used));
-        let instead = Some("with integers from 0 up the kernel runs very long".to_string());
+        let instead = Some(format!("with integers from 0 up {RUNS_LONG}"));
         reads.then(|| Guess { integers: Integers::FromOne, instead, size: SIZE.0, extents: long.extents.clone(), ..self.first() })
     }
 
@@ -411,7 +420,7 @@ impl<'a> Study<'a> {
         let matters = self.uses.words.iter().any(|used| used.pointer.is_none() && is_free(used.word.param));
         // Where the whole grid meets, it is the meeting that lasts.
         let size = SIZES_SMALLER.into_iter().find(|size| *size < guess.size && !self.features.cooperative)?;
-        let instead = guess.instead.clone().or_else(|| Some("with larger numbers the kernel runs long".to_string()));
+        let instead = guess.instead.clone().or_else(|| Some(format!("with larger numbers {RUNS_LONG}")));
         matters.then(|| Guess { size, instead, ..guess.clone() })
     }
 
@@ -434,7 +443,7 @@ impl<'a> Study<'a> {
             let edges = "they are round: what the kernel does at the edges of arrays needs others, as -a n=1000";
             reasons.push(Reason::new("sizes", edges.to_string()).based(Basis::Derived));
         }
-        reasons.extend(guess.instead.as_ref().map(|why| Reason::new("not the first guess", why.clone()).based(Basis::Derived)));
+        reasons.extend(guess.instead.as_ref().map(|why| Reason::new(NOT_FIRST, why.clone()).based(Basis::Derived)));
         let triple = |[x, y, z]: [u32; 3]| (x, y, z);
         let cluster = (guess.cluster != self.kernel.limits.required_cluster.unwrap_or([1; 3])).then(|| triple(guess.cluster));
         reasons.extend(self.constants().into_iter().map(|(name, word)| {

@@ -44,7 +44,10 @@ pub use expect::{Comparison, Expect, Mismatch};
 pub use file::{Content, ExpectedFindings, Tolerance};
 pub use init::{Contents, Recipe, pieces};
 pub use locate::Place;
-pub use made_up::{Basis, Guess, Integers, Known, KnownMap, MadeUp, ONE_OF_SEVERAL, Origins, Reason, Study, Word, constants_of, file_of};
+pub use made_up::{
+    Basis, Guess, Integers, Known, KnownMap, MadeUp, NOT_FIRST, ONE_OF_SEVERAL, Origins, RUNS_LONG, Reason, Study, Word, constants_of,
+    file_of,
+};
 pub use plan::{Case, ParamValue, Plan, PlannedBuffer, PlannedImage, PlannedLaunch, PlannedParam, PlannedVariable};
 pub use read::{LaunchFile, LaunchFileError, Origin, may_replace};
 pub use relocate::{carry_init, carry_param, relative, relocate};

@@ -535,6 +535,32 @@ fn dynamic_shared_memory_that_is_made_up_is_named() {
 }
 
 #[test]
+fn what_stops_the_first_guess_is_said_at_the_end_and_a_deadlock_is_not_avoided() {
+    let folder = Folder::new("first");
+    let kernel = |bound: &str, body: &str| {
+        format!(
+            ".version 7.8 .target sm_90 .address_size 64
+.visible .entry k(.param .u64 out) {bound} {{
+    .reg .pred %p; .reg .b32 %t, %s; .reg .b64 %a; .shared .align 8 .b64 object; .shared .align 4 .b32 tile[96];
+    mov.u32 %t, %tid.x; ld.param.u64 %a, [out]; {body}
+    ret;
+}}"
+        )
+    };
+    // Threads beyond the tile leave shared memory; a block of 64 does not.
+    let tile = "mov.u32 %s, tile; mad.lo.u32 %t, %t, 4, %s; st.shared.u32 [%t], 1;";
+    folder.write("tile.ptx", kernel(".maxntid 256", tile));
+    let said = ["first guess  with a block of (256, 1, 1), memory.out_of_bounds stops the kernel", "--grid, --block and -a"];
+    folder.assert("--batch tile.ptx", 0, &said);
+    // 64 of 128 arrivals: only a block of 128 comes to its end.
+    let wait = "setp.ne.u32 %p, %t, 0; @!%p mbarrier.init.shared.b64 [object], 128; bar.sync 0;
+    mbarrier.arrive.shared.b64 %a, [object];
+WAIT: mbarrier.try_wait.shared.b64 %p, [object], %a; @!%p bra WAIT;";
+    folder.write("wait.ptx", kernel(".maxntid 64", wait));
+    folder.assert("--batch wait.ptx", 1, &["deadlock", "64 of 128 arrivals are missing"]);
+}
+
+#[test]
 fn a_null_pointer_that_is_a_parameter_is_named() {
     let folder = Folder::new("null");
     let text = ".version 7.8 .target sm_90 .address_size 64

@@ -31,7 +31,7 @@ use std::path::Path;
 use crate::debug::certificate::Certificate;
 use crate::debug::fidelity::Fidelity;
 use crate::debug::view::printed as whole_lines;
-use crate::debug::{CaseReport, Comparison, Omitted, Reason, Summary};
+use crate::debug::{CaseReport, Comparison, NOT_FIRST, Omitted, RUNS_LONG, Reason, Summary};
 use crate::ui::visible::visible;
 
 pub use explored::explored;
@@ -158,6 +158,18 @@ pub fn made_up(text: &str, is_whole: bool, reasons: &[Reason], style: Style) -> 
         ),
         Style::Json => json::made_up(text, reasons),
         Style::Sarif => String::new(),
+    }
+}
+
+/// What stops the launch that was tried before the made-up one, in one line: what ran instead does not show it.
+pub fn first_guess(reasons: &[Reason], style: Style) -> String {
+    let avoided = reasons.iter().find(|reason| reason.what == NOT_FIRST && !reason.why.ends_with(RUNS_LONG));
+    match (style, avoided) {
+        (Style::Human { .. }, Some(Reason { why, .. })) => {
+            format!("first guess  {}; another one ran: --grid, --block and -a say which launch is meant\n", visible(why))
+        }
+        // JSON has the reasons of the launch.
+        (Style::Human { .. } | Style::Json | Style::Sarif, _) => String::new(),
     }
 }
 

@@ -11,7 +11,7 @@ mod gauge;
 use std::sync::Arc;
 
 use crate::check::Checks;
-use crate::check::faults::{MEMORY_OUT_OF_BOUNDS, UNSUPPORTED};
+use crate::check::faults::{DEADLOCK, MEMORY_OUT_OF_BOUNDS, UNSUPPORTED};
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::run::{Job, RunOptions};
 use crate::launch::{self, Case, Contents, Guess, Known, MadeUp, Number, Overrides, Plan, PlannedBuffer, Study};
@@ -72,7 +72,7 @@ pub fn made_up(program: &Arc<Program>, kernel: FuncId, module: &str, known: &Kno
     };
     // Where no guess fits, one is preferred whose fault a shape of the block does not explain.
     let mut best = first.clone();
-    for guess in study.others(&first, &describe(&fault)) {
+    for guess in study.others(&first, &describe(&fault), fault.id == DEADLOCK) {
         if trials.ticks >= TICKS_IN_ALL {
             break;
         }
@@ -164,7 +164,7 @@ impl Trials<'_> {
 
     /// A guess with which a kernel that runs long comes to its end.
     fn ending(&mut self, long: &Guess) -> Option<Guess> {
-        let others = self.study.ending(long).into_iter().chain(self.study.other_block_shapes(long, "the kernel runs very long"));
+        let others = self.study.ending(long).into_iter().chain(self.study.other_block_shapes(long, launch::RUNS_LONG));
         for guess in others {
             if self.ticks >= TICKS_WITHOUT_END {
                 return None;
