@@ -176,8 +176,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 
-    /// The order in which warps run; with random, mbarrier.try_wait also comes back without its phase now and then
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = Schedule::InOrder)]
+    /// The order in which warps run.
+    #[arg(long, value_name = "NAME", value_parser = Schedule::parse, default_value_t = Schedule::InOrder, help = schedule_help())]
     pub schedule: Schedule,
 
     /// Blocks on the machine at once, at most, up to the 4224 of an H200; without it as many as a bound on memory allows
@@ -207,6 +207,11 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
 
+    /// With --batch and --verify: as many more runs at most for critical sections of one lock that a run had in one order only, which are
+    /// run the other way round; 0 for none. It costs nothing where there are none, and holds for --schedule in-order
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub orders: u32,
+
     /// How diagnostics and results are printed
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Human)]
     pub format: Format,
@@ -228,9 +233,9 @@ impl Args {
     /// How launches are run.
     pub fn run_options(&self) -> RunOptions {
         let copies = self.completion.policy(self.seed);
-        let Args { schedule, divergence, seed, resident, step_limit, memory_limit, checks, .. } = *self;
+        let Args { schedule, divergence, seed, resident, step_limit, memory_limit, checks, orders, .. } = *self;
         let memory_limit = MemoryLimit(memory_limit);
-        RunOptions { schedule, seed, copies, divergence, resident, step_limit, memory_limit, checks }
+        RunOptions { schedule, seed, copies, divergence, resident, step_limit, memory_limit, checks, orders }
     }
 
     /// What is to be opened of these modules.
@@ -305,26 +310,20 @@ impl Completion {
     }
 }
 
+fn schedule_help() -> String {
+    let described = Schedule::WORDS.map(|(word, what)| format!("{word} ({what})"));
+    format!(
+        "The order in which warps run: {}; with random, mbarrier.try_wait also comes back without its phase now and then",
+        described.join(", ")
+    )
+}
+
 fn completion_help() -> String {
     let described = POLICIES.map(|choice| choice(0).row()).map(|row| {
         let name = if row.is_seeded { format!("{0} or {0}:SEED", row.name) } else { row.name.to_string() };
         format!("{name} ({})", row.when.unwrap_or("when 'complete N' says so"))
     });
     format!("When asynchronous copies end: {}", described.join(", "))
-}
-
-impl ValueEnum for Schedule {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Schedule::InOrder, Schedule::Random]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = match self {
-            Schedule::InOrder => ("in-order", "Warps take turns in order"),
-            Schedule::Random => ("random", "The next warp is drawn from the seed"),
-        };
-        Some(PossibleValue::new(name).help(help))
-    }
 }
 
 impl ValueEnum for DivergencePolicy {

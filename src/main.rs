@@ -24,7 +24,7 @@ use ptxdbg::debug::open::{Module, open, read_module_with};
 use ptxdbg::debug::ron_text::read_text;
 use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
-use ptxdbg::debug::{CaseReport, Criteria, FindingBudget, LaunchChoice, OpenError, Opened, Request, RunError, verify_case_until};
+use ptxdbg::debug::{CaseReport, Criteria, FindingBudget, LaunchChoice, OpenError, Opened, Request, Reversed, RunError, verify_case_until};
 use ptxdbg::program::Program;
 use ptxdbg::ui::batch::{self, Ended};
 use ptxdbg::ui::console::Console;
@@ -232,12 +232,23 @@ struct Verified {
     passed: usize,
     failed: usize,
     certified: usize,
+    reversed: Reversed,
 }
 
 impl Verified {
     fn new(args: &Args, style: Style) -> Self {
         let (log, budget) = (Log::default(), FindingBudget::new(args.max_findings));
-        Self { style, out: Standard::output(), log, budget, trusted: Fidelity::default(), passed: 0, failed: 0, certified: 0 }
+        Self {
+            style,
+            out: Standard::output(),
+            log,
+            budget,
+            trusted: Fidelity::default(),
+            passed: 0,
+            failed: 0,
+            certified: 0,
+            reversed: Reversed::default(),
+        }
     }
 
     /// A module with errors.
@@ -263,6 +274,7 @@ impl Verified {
             self.out.write_all(text::case_report(&report, style).as_bytes())?;
         }
         self.trusted.add(fidelity(program, &report.executed));
+        self.reversed.add(report.reversed);
         self.certified += usize::from(matches!(report.certificate, Some(Certificate::EveryOrder { .. })));
         if let (Some(certificate), Style::Json) = (&report.certificate, style) {
             self.out.write_all(text::certificate(&report.name, certificate, style).as_bytes())?;
@@ -277,6 +289,7 @@ impl Verified {
         self.log.omitted(self.budget.omitted());
         self.out.write_all(text::fidelity(&self.trusted, style).as_bytes())?;
         self.out.write_all(text::certified(self.certified, passed + failed, style).as_bytes())?;
+        self.out.write_all(text::sections(self.reversed, style).as_bytes())?;
         self.out.write_all(text::verdict(passed, failed, style).as_bytes())?;
         write_log(&self.log, style, &mut self.out)?;
         self.out.flush()?;

@@ -22,7 +22,7 @@ pub use blocks::BlockId;
 use blocks::Graph;
 pub use loops::Loop;
 pub use order::{frontier_order, frontier_order_of};
-pub use wait_loop::is_wait_loop;
+pub use wait_loop::{is_lock_loop, is_wait_loop};
 
 /// The control flow of one function.
 #[derive(Clone, Debug)]

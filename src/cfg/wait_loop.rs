@@ -10,9 +10,20 @@ use crate::program::{Effect, Pc, Program};
 /// Whether all that the result of the instruction at `pc` decides is whether a loop around it goes on, which changes no memory and leaves
 /// nothing that counts its iterations.
 pub fn is_wait_loop(program: &Program, flow: &ControlFlow, result_use: &mut ResultUse, pc: Pc) -> bool {
+    waits_alone(program, flow, result_use, pc, None)
+}
+
+/// The same of an atomic that tries to take a lock: the loop changes no memory but by it, and there is such a loop.
+pub fn is_lock_loop(program: &Program, flow: &ControlFlow, result_use: &mut ResultUse, pc: Pc) -> bool {
+    !result_use.uses(program, pc).decides.is_empty() && waits_alone(program, flow, result_use, pc, Some(pc))
+}
+
+/// Whether the result of the instruction at `pc` decides nothing else, where the loop may change memory by the instruction at `own`.
+fn waits_alone(program: &Program, flow: &ControlFlow, result_use: &mut ResultUse, pc: Pc, own: Option<Pc>) -> bool {
     let uses = result_use.uses(program, pc);
     let Some(block) = flow.block_of(pc) else { return false };
-    let is_quiet = |around: &Loop| !code(flow, around).any(|at| program.code[at.index()].op.effects(program).has(Effect::WritesMemory));
+    let writes = |at: Pc| own != Some(at) && program.code[at.index()].op.effects(program).has(Effect::WritesMemory);
+    let is_quiet = |around: &Loop| !code(flow, around).any(writes);
     let waits = |around: &Loop| {
         around.blocks.contains(&block)
             && uses.decides.iter().all(|at| is_inside(flow, around, *at))

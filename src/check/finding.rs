@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::catalogue::FindingId;
 use super::contention::Contention;
 use super::remedy::Candidate;
+use super::sections::Reversible;
 use crate::base::Severity;
 use crate::isa::Space;
 use crate::machine::{LaneMask, Place};
@@ -137,6 +138,8 @@ pub struct Findings {
     pub reported: u64,
     /// What was left to chance.
     pub contention: Contention,
+    /// Critical sections that came in one order only.
+    pub reversible: Vec<Reversible>,
 }
 
 impl Findings {

@@ -32,6 +32,7 @@ mod registry;
 mod remedy;
 mod reporter;
 mod same_cause;
+mod sections;
 mod statement;
 pub mod sync;
 
@@ -46,3 +47,4 @@ pub use registry::{CHECKERS, CheckerId, findings, listed};
 pub use remedy::{Candidate, CopyKind, Position, Reach, Remedy};
 pub use reporter::Reporter;
 pub use same_cause::SameCause;
+pub use sections::Reversible;

@@ -38,6 +38,7 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("--async POLICY", "When asynchronous copies end"),
     ("--divergence POLICY", "Which lanes of a warp run when they have parted at a branch"),
     ("--jobs N", "Launches of --verify and orders of explore that run at the same time"),
+    ("--orders N", "More runs at most for critical sections that are run the other way round"),
     ("--format FORMAT", "How diagnostics and results are printed"),
     ("--max-findings N", "Findings that are printed at most"),
     ("--color WHEN", "When to use colour"),

@@ -55,7 +55,9 @@ pub use fault::{Fault, Waiting};
 pub use open::asm;
 pub use open::open;
 pub use open::{LaunchChoice, OpenError, Opened, Request};
-pub use run::{BufferHead, CaseRun, Interrupt, LaunchRun, RunError, RunOptions, Summary, run_case, run_case_until, start_case, summarize};
+pub use run::{
+    BufferHead, CaseRun, Interrupt, LaunchRun, Reversed, RunError, RunOptions, Summary, run_case, run_case_until, start_case, summarize,
+};
 pub use site::{FileLine, Site};
 pub use units::format_bytes;
 pub use verify::{

@@ -11,7 +11,7 @@ use ptxdbg::debug::{RunOptions, start_case};
 use ptxdbg::launch::{LaunchFile, Overrides, Plan, plan};
 
 use crate::look::one_warp::one_warp;
-use ptxdbg::machine::{Device, LaunchConfig, Machine, NullObserver, Schedule, Step, Tick};
+use ptxdbg::machine::{Device, Hold, LaunchConfig, Machine, NullObserver, Schedule, Step, Tick};
 use ptxdbg::program::Program;
 
 /// A launch file with its program, ready to run.
@@ -92,6 +92,25 @@ fn a_snapshot_is_worth_the_original() {
     }
 }
 
+/// Schedules other than in order.
+const SCHEDULES: [Schedule; 4] = [
+    Schedule::Random,
+    Schedule::Priority { depth: 1, steps: 1 },
+    Schedule::Priority { depth: 5, steps: 3000 },
+    Schedule::Held(Hold { block: 1, warp: 0, from: Tick(7), until: Tick(20_000) }),
+];
+
+#[test]
+fn a_schedule_is_typed_as_it_is_printed() {
+    for schedule in SCHEDULES.into_iter().chain([Schedule::InOrder]) {
+        assert_eq!(Schedule::parse(&schedule.to_string()), Ok(schedule));
+    }
+    assert_eq!(Schedule::parse("pct:2"), Ok(Schedule::Priority { depth: 2, steps: 1 << 14 }));
+    for wrong in ["", "pct", "pct:0", "pct:17", "pct:3:0", "pct:3:", "hold:1:2", "hold:1:2:9-9", "hold:1:2:3-4:5", "random:3", "ordered"] {
+        assert!(Schedule::parse(wrong).is_err(), "{wrong}");
+    }
+}
+
 #[test]
 fn every_schedule_gives_the_recorded_results() {
     // bfs_frontier is left out: which of several parents a node gets may depend on the order, so only its own expectation can judge.
@@ -99,10 +118,10 @@ fn every_schedule_gives_the_recorded_results() {
         let job = job(path);
         let mut in_order = machine(&job, 0, Schedule::InOrder, 0, None);
         run_to_end(&mut in_order);
-        for seed in 0..4 {
-            let mut random = machine(&job, 0, Schedule::Random, seed, Some(1 + seed as u32 * 3));
-            run_to_end(&mut random);
-            assert_eq!(memory_digest(&random), memory_digest(&in_order), "{path} with seed {seed}");
+        for (seed, schedule) in (0..4).flat_map(|seed| SCHEDULES.map(|schedule| (seed, schedule))) {
+            let mut other = machine(&job, 0, schedule, seed, Some(1 + seed as u32 * 3));
+            run_to_end(&mut other);
+            assert_eq!(memory_digest(&other), memory_digest(&in_order), "{path} with {schedule} and seed {seed}");
         }
     }
 }
@@ -125,13 +144,13 @@ proptest! {
     #[test]
     fn slicing_leaves_no_trace(
         file in 0..JOBS.len(),
-        random in any::<bool>(),
+        schedule in 0..=SCHEDULES.len(),
         seed in 0..8_u64,
         target in 1..40_000_u64,
         slices in prop::collection::vec(1..5_000_u64, 1..12),
     ) {
         let job = job(JOBS[file]);
-        let schedule = if random { Schedule::Random } else { Schedule::InOrder };
+        let schedule = SCHEDULES.get(schedule).copied().unwrap_or_default();
         let case = seed as usize % job.plan.cases.len();
         let mut whole = machine(&job, case, schedule, seed, None);
         let _ = whole.run(target, &mut NullObserver);

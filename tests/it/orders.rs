@@ -56,3 +56,52 @@ fn a_sum_that_only_rounds_differently_is_right_in_every_order() {
     let (status, out) = ptxdbg(&["--batch", "-l", "orders/split_sum_atomic.ron", "-e", "explore"]);
     assert_eq!((status, out.lines().nth(1)), (0, Some("20 orders: 20 right")));
 }
+
+#[test]
+fn priorities_show_a_lost_update_and_say_how_probable_that_is() {
+    let (status, out) = ptxdbg(&["--batch", "-l", "orders/split_sum.ron", "-e", "explore pct 2 100"]);
+    let mut lines = out.lines().skip(1);
+    let bound = "depth 2: each order shows a bug of that depth with a probability of at least 1/(4 * 68) = 3.7e-3";
+    assert_eq!((status, lines.next()), (1, Some(bound)), "{out}");
+    let (_, worst) = lines.next().unwrap().split_once(" wrong, worst ").unwrap();
+    let options = replay(worst);
+    assert_eq!(options[..3], ["--schedule", "pct:2:68", "--seed"]);
+    let (status, again) = ptxdbg(&[&["--verify", "-l", "orders/split_sum.ron"], options.as_slice()].concat());
+    assert!(status == 1 && again.contains("of its 32 elements are wrong"), "{again}");
+}
+
+/// The kernels of a launch file that fail, with the words of what was found in each.
+fn failing(words: &[&str]) -> Vec<String> {
+    let (_, out) = ptxdbg(&[&["--verify", "--format", "json"], words].concat());
+    let records = out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let cases = records.filter(|record| record["kind"] == "case" && record["passed"] == false);
+    cases.map(|case| case["name"].as_str().unwrap().to_string()).collect()
+}
+
+#[test]
+fn a_lock_that_lacks_a_fence_is_found_in_the_default_command() {
+    // In the order of the run each part that is wrong comes where it does not matter: only the other order shows it.
+    assert_eq!(failing(&["-l", "orders/locks.ron"]), [""; 0]);
+    let racy = ["lock_no_acquire", "lock_no_release", "lock_narrow_release", "lock_narrow_acquire", "lock_narrow_cas"];
+    let without = failing(&["-l", "orders/locks.ron", "--orders", "0"]);
+    assert_eq!(without, racy, "what is expected is not found without another order");
+}
+
+#[test]
+fn what_the_other_order_of_two_sections_shows_is_replayed() {
+    let (status, out) = ptxdbg(&["--batch", "-l", "orders/locks.ron"]);
+    assert_eq!(status, 1);
+    let options: Vec<&str> = out.lines().filter_map(|line| Some(line.split_once(" --schedule ")?.1)).collect();
+    assert!(options.len() >= 5 && options.iter().all(|option| option.starts_with("hold:0:0:")), "{out}");
+    for (kernel, option) in ["lock_no_acquire", "lock_no_release"].iter().zip(&options) {
+        let (status, again) = ptxdbg(&["--batch", "-l", "orders/locks.ron", "--orders", "0", "--schedule", option]);
+        assert!(status == 1 && again.contains("race."), "{kernel} with {option}: {again}");
+    }
+}
+
+#[test]
+fn locks_that_are_taken_in_two_orders_are_a_warning() {
+    assert_eq!(failing(&["-l", "orders/lock_order.ron"]), [""; 0]);
+    let (_, out) = ptxdbg(&["--batch", "-l", "orders/lock_order.ron"]);
+    assert_eq!(out.matches("warning: deadlock.lock_order: ").count(), 1, "{out}");
+}

@@ -30,6 +30,12 @@ pub const WGMMA_SEQUENCE: FindingId =
 /// The shared memory of a block that may not have started.
 pub const CLUSTER_LATE: FindingId = FindingId::error("cluster.late", "the shared memory of a block that may not have started");
 
+/// Two locks are taken in two orders, and the run came through.
+pub const DEADLOCK_LOCK_ORDER: FindingId = FindingId::warning(
+    "deadlock.lock_order",
+    "two threads take two locks in opposite orders: no deadlock in this run, but in another order of the threads",
+);
+
 /// All of them.
 pub(super) const FINDINGS: &[FindingId] = &[
     BARRIER_DIVERGENCE,
@@ -43,4 +49,5 @@ pub(super) const FINDINGS: &[FindingId] = &[
     ASYNC_UNWAITED_AT_EXIT,
     WGMMA_SEQUENCE,
     CLUSTER_LATE,
+    DEADLOCK_LOCK_ORDER,
 ];

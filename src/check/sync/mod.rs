@@ -8,6 +8,7 @@
 //! | copies of groups are waited for | `copies` |
 //! | a wait at the barrier of the cluster comes after an arrival; shared memory of other blocks is there | `cluster` |
 //! | `wgmma` is fenced, and waited for | `wgmma` |
+//! | locks are taken in one order | `locks` |
 //!
 //! Each rule keeps a little state that the events of a run move on, and judges when an instruction breaks it, when a block is done, or in a
 //! deadlock. What is judged at the end of a launch gives way to a race of the same instruction, which is the cause then. The machine
@@ -20,6 +21,7 @@ mod barrier;
 pub mod catalogue;
 mod cluster;
 mod copies;
+mod locks;
 mod mask;
 mod mbarrier;
 mod wgmma;
@@ -27,6 +29,7 @@ mod wgmma;
 use barrier::{Barriers, CLUSTER};
 use cluster::Clusters;
 use copies::Copies;
+use locks::Locks;
 use mask::Masks;
 use mbarrier::Mbarriers;
 use wgmma::Wgmmas;
@@ -51,6 +54,7 @@ struct Sync {
     clusters: Clusters,
     reachability: Reachability,
     wgmmas: Wgmmas,
+    locks: Locks,
 }
 
 /// The checker of synchronization.
@@ -58,7 +62,7 @@ pub(super) const ROW: CheckerRow = CheckerRow {
     word: "sync",
     about: "barriers, masks, barrier objects, groups of copies",
     findings: catalogue::FINDINGS,
-    make: Some(|_| Box::new(Sync::default())),
+    make: Some(|program| Box::new(Sync { locks: Locks::new(program), ..Sync::default() })),
 };
 
 impl Checker for Sync {
@@ -70,6 +74,7 @@ impl Checker for Sync {
         self.copies.begin();
         self.wgmmas = Wgmmas::default();
         self.clusters.begin(u64::from(config.blocks_of_cluster()));
+        self.locks.begin();
     }
 
     fn mask(&self) -> EventMask {
@@ -101,6 +106,7 @@ impl Checker for Sync {
         self.mbarriers.end(end, is_cut, to);
         self.copies.end(to);
         self.clusters.end(to);
+        self.locks.end(fault.is_some(), to);
     }
 
     fn boxed_clone(&self) -> Box<dyn Checker> {
@@ -113,6 +119,7 @@ impl Sync {
     #[inline]
     fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
         self.clusters.access(event);
+        self.locks.access(event);
         matches!(event.space, Space::Shared | Space::SharedCluster) && self.mbarriers.access(event, to)
     }
 
@@ -123,7 +130,10 @@ impl Sync {
                 self.mbarriers.arrives(&event.place);
                 self.barriers.of(event.by).arrived(event, (id, aligned), wanted, to)
             }
-            Order::BarrierCompleted { id, .. } => self.barriers.of(event.by).released(id, &mut self.reachability, to),
+            Order::BarrierCompleted { id, .. } => {
+                self.locks.barrier_completed(event.by.number);
+                self.barriers.of(event.by).released(id, &mut self.reachability, to)
+            }
             Order::WarpSync { members } | Order::Collective { members } => {
                 let live = self.barriers.of(event.by).live(event.place.warp.number());
                 self.masks.uses_mask(event, members, matches!(event.order, Order::WarpSync { .. }), live, to)

@@ -5,6 +5,8 @@ use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
+use crate::command::piece::Piece;
+use crate::debug::explore::{DEPTH_MAX, Way};
 use crate::debug::focus::Focus;
 use crate::debug::stop::{Direction, Goal, StepUnit, Stop};
 
@@ -97,15 +99,37 @@ pub fn complete(context: &mut Context<'_>, call: &Call) -> Answer {
     Ok(Outcome::Text(format!("{} #{number} has ended\n", if is_wgmma { "wgmma" } else { "copy" })))
 }
 
-/// Seeds that are tried if the user names no number.
-const SEEDS: u64 = 20;
+/// Orders that are tried if the user names no number.
+const ORDERS: u64 = 20;
+
+/// The depth of priorities if the user names none: most known bugs take one or two orderings (Burckhardt et al., 2010).
+const DEPTH: u32 = 3;
+
+/// The depth that the user names.
+fn depth(piece: Option<&Piece>) -> Result<u32, CommandError> {
+    let Some(piece) = piece else { return Ok(DEPTH) };
+    let depth = piece.text.parse().ok().filter(|depth| (1..=DEPTH_MAX).contains(depth));
+    depth.ok_or_else(|| piece.error(format!("a depth from 1 to {DEPTH_MAX} is expected, not '{}'", piece.text)))
+}
 
 pub fn explore(context: &mut Context<'_>, call: &Call) -> Answer {
-    let count = match call.piece("N") {
-        Some(piece) => piece.text.parse().map_err(|_| piece.error("the number of seeds is expected"))?,
-        None => SEEDS,
+    let (first, second) = (call.piece("DEPTH"), call.piece("N"));
+    let (way, count) = match call.text("WAY") {
+        Some("pct") => (Way::Priority { depth: depth(first)? }, second),
+        _ => match (first, second) {
+            (_, Some(piece)) => {
+                return Err(piece
+                    .error("only pct takes a depth and a number of orders")
+                    .with_help("usage: explore [random] [N], explore pct [DEPTH] [N]"));
+            }
+            (count, None) => (Way::Random, count),
+        },
     };
-    let explored = context.session.explore(count, context.interrupt).map_err(|error| CommandError::new(error.to_string()))?;
+    let count = match count {
+        Some(piece) => piece.text.parse().map_err(|_| piece.error("the number of orders is expected"))?,
+        None => ORDERS,
+    };
+    let explored = context.session.explore(way, count, context.interrupt).map_err(|error| CommandError::new(error.to_string()))?;
     Ok(Outcome::Explored(explored))
 }
 

@@ -5,6 +5,8 @@ use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat};
 use crate::debug::stop::Direction;
 
 const UNIT: ArgSpec = ArgSpec::new("UNIT", ArgKind::Choice(&["lane", "warp", "block", "grid"])).optional();
+const WAY: ArgSpec = ArgSpec::new("WAY", ArgKind::Choice(&["random", "pct"])).optional();
+const DEPTH: ArgSpec = ArgSpec::new("DEPTH", ArgKind::Count).optional();
 const COUNT: ArgSpec = ArgSpec::new("N", ArgKind::Count).optional();
 
 pub const COMMANDS: &[CommandSpec] = &[
@@ -133,7 +135,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "explore",
-        args: &[COUNT],
+        args: &[WAY, DEPTH, COUNT],
         summary: "Run the kernel under many orders and say what differs",
         help: "Runs the launch from its beginning in N other orders (20 without a number): seeds of the schedule and of the ends of \
             asynchronous copies. Results are judged by what the launch expects, within its tolerances: how many orders are right and how \
@@ -142,8 +144,11 @@ pub const COMMANDS: &[CommandSpec] = &[
             listed below, one finding for one cause, and so are hangs and faults, each with the options that replay it where this run's \
             own order does not show it. An outcome that depends on the order means a race or a missing wait; one that does not proves \
             nothing. Orders run at the same time on all cores ('set jobs', --jobs); what is printed does not depend on that. The \
-            session stays where it is.",
-        examples: &["explore", "explore 100"],
+            session stays where it is. 'explore pct DEPTH N' draws priorities instead: the warp with the highest runs, and DEPTH - 1 \
+            times, at moments drawn from the seed, the one that runs is lowered below all others. An order shows a bug that takes DEPTH \
+            orderings between threads with a probability of at least 1/(n k^(DEPTH-1)) for n warps and k warp-instructions, which is \
+            printed; without a DEPTH it is 3. A warp that spins gives way to others, which the bound does not count.",
+        examples: &["explore", "explore 100", "explore pct", "explore pct 2 1000"],
         handler: handler::explore,
         ..PLAIN
     },

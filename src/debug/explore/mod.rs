@@ -16,12 +16,14 @@ use super::session::{InterruptCheck, Session};
 use crate::base::{Severity, side_by_side};
 use crate::check::Checks;
 
+pub use crate::machine::DEPTH_MAX;
+use crate::machine::Schedule;
 pub use found::FoundInOrders;
 use found::United;
 pub use judged::{End, Outcome, Verdict};
 use judged::{Judged, judged};
 pub(in crate::debug) use judged::{contents, difference};
-pub use order::Order;
+pub use order::{Order, Way};
 
 /// Warp-instructions that a launch may take, in multiples of what was recorded so far, before it counts as one that hangs.
 const HANG_FACTOR: u64 = 64;
@@ -32,6 +34,8 @@ const STEPS: u64 = 1 << 24;
 /// What many orders led to. Orders are counted without that of the session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explored {
+    /// How they were drawn; of priorities with the bound that holds for each of them.
+    pub bound: Option<Bound>,
     /// How many were tried.
     pub tried: u64,
     /// How many left what is expected and how many something else; none if nothing is expected.
@@ -48,6 +52,25 @@ pub struct Explored {
     pub interrupted: bool,
 }
 
+/// The probability with which an order by priorities shows a bug that takes a number of orderings between threads: at least
+/// `1 / (warps * steps^(depth - 1))`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// The number of orderings.
+    pub depth: u32,
+    /// Warps of the launch.
+    pub warps: u64,
+    /// Its warp-instructions.
+    pub steps: u64,
+}
+
+impl Bound {
+    /// The bound as a number.
+    pub fn probability(&self) -> f64 {
+        (1..self.depth).fold(1.0 / self.warps as f64, |bound, _| bound / self.steps as f64)
+    }
+}
+
 impl Explored {
     /// Whether an order shows that something is wrong with the kernel: a wrong result, or a finding of severity `failing` or worse.
     pub fn is_wrong(&self, failing: Severity) -> bool {
@@ -61,12 +84,20 @@ impl Session {
     ///
     /// # Errors
     /// Reasons outside the kernel.
-    pub fn explore(&mut self, count: u64, interrupt: &mut dyn InterruptCheck) -> Result<Explored, RunError> {
+    pub fn explore(&mut self, way: Way, count: u64, interrupt: &mut dyn InterruptCheck) -> Result<Explored, RunError> {
         let (program, case) = (Arc::clone(self.program()), Arc::clone(self.timeline.case()));
         let options = RunOptions { checks: self.checks(), ..*self.timeline.options() };
         let limit = options.step_limit.unwrap_or_else(|| self.recorded().0.saturating_mul(HANG_FACTOR).max(STEPS));
         let options = RunOptions { step_limit: Some(limit), ..options };
-        let orders = Order::all(&program, &options);
+        let bound = match way {
+            Way::Random => None,
+            Way::Priority { depth } => match self.bound(depth, &options)? {
+                Some(bound) => Some(bound),
+                None => return Err(RunError::NoLaunch),
+            },
+        };
+        let schedule = bound.map_or(Schedule::Random, |Bound { depth, steps, .. }| Schedule::Priority { depth, steps });
+        let orders = Order::all(&program, &options, schedule);
         let work = |index: u64, ends: &dyn Fn() -> bool| {
             let (run, found) = run_undescribed(&program, &case, &orders.options(index), ends)?;
             Ok((judged(&case, &run, limit)?, run.fault, found))
@@ -84,7 +115,30 @@ impl Session {
         found.iter_mut().zip(1..).for_each(|(found, number)| found.finding.number = number);
         let verdict = Verdict::of(&outcomes);
         let is_own_default = orders.is_own_default();
-        Ok(Explored { tried, verdict, outcomes, found, checked: options.checks != Checks::NONE, is_own_default, interrupted: !whole })
+        Ok(Explored {
+            bound,
+            tried,
+            verdict,
+            outcomes,
+            found,
+            checked: options.checks != Checks::NONE,
+            is_own_default,
+            interrupted: !whole,
+        })
+    }
+}
+
+impl Session {
+    /// The bound of the launch for which it is the smallest, as it runs in the session's own order; none if there is no launch.
+    fn bound(&self, depth: u32, options: &RunOptions) -> Result<Option<Bound>, RunError> {
+        let options = RunOptions { checks: Checks::NONE, ..*options };
+        let (run, _) = run_undescribed(self.program(), self.case(), &options, &|| false)?;
+        let bounds = run.launches.iter().map(|launch| {
+            let threads: u64 = launch.block.iter().copied().map(u64::from).product();
+            let blocks: u64 = launch.grid.iter().copied().map(u64::from).product();
+            Bound { depth, warps: blocks.saturating_mul(threads.div_ceil(32)).max(1), steps: launch.ticks.max(1) }
+        });
+        Ok(bounds.min_by(|one, other| one.probability().total_cmp(&other.probability())))
     }
 }
 

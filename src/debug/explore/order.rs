@@ -4,19 +4,33 @@ use crate::debug::run::RunOptions;
 use crate::machine::{CompletionPolicyKind, DivergencePolicy, Schedule};
 use crate::program::{Op, Program};
 
+/// How the orders other than the session's own are drawn from their seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The next warp, and the length of its turn.
+    Random,
+    /// Priorities, with `depth - 1` changes ([`Schedule::Priority`]).
+    Priority {
+        /// How many orderings between threads the bugs take that are looked for.
+        depth: u32,
+    },
+}
+
 /// The orders of an exploration: the session's own is number 0, and that of seed N number N.
 #[derive(Clone, Copy, Debug)]
 pub struct Order {
     own: RunOptions,
+    /// The schedule of the others.
+    schedule: Schedule,
     /// Whether anything ends asynchronously.
     is_asynchronous: bool,
 }
 
 impl Order {
     /// The orders around that of a run of `program` with the options `own`.
-    pub fn all(program: &Program, own: &RunOptions) -> Self {
+    pub fn all(program: &Program, own: &RunOptions, schedule: Schedule) -> Self {
         let is_asynchronous = program.code.iter().any(|inst| matches!(inst.op, Op::Async(_) | Op::Wgmma(_)));
-        Self { own: *own, is_asynchronous }
+        Self { own: *own, schedule, is_asynchronous }
     }
 
     /// The options of a run in order `index`.
@@ -24,7 +38,7 @@ impl Order {
         if index == 0 {
             return self.own;
         }
-        RunOptions { schedule: Schedule::Random, seed: index, copies: CompletionPolicyKind::Random(index), ..self.own }
+        RunOptions { schedule: self.schedule, seed: index, copies: CompletionPolicyKind::Random(index), ..self.own }
     }
 
     /// Whether the session's own order is that of a run without options.
@@ -44,6 +58,6 @@ impl Order {
         };
         let resident = options.resident.map_or(String::new(), |blocks| format!(" --resident {blocks}"));
         let limit = options.step_limit.filter(|_| at_limit).map_or(String::new(), |limit| format!(" --step-limit {limit}"));
-        format!("--schedule random --seed {index}{asynchronous}{divergence}{resident}{limit}")
+        format!("--schedule {} --seed {index}{asynchronous}{divergence}{resident}{limit}", options.schedule)
     }
 }

@@ -6,6 +6,8 @@
 mod error;
 mod launcher;
 mod options;
+mod reversal;
+mod reversed;
 mod runner;
 mod summary;
 
@@ -15,12 +17,14 @@ use crate::check::{Checkers, Checks, Finding};
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::findings::{FindingText, describe_case};
 use crate::launch::Case;
-use crate::machine::{Device, Instrumentation, Machine, NullObserver, Tick};
+use crate::machine::{Device, Instrumentation, Machine, NullObserver, Schedule, Tick};
 use crate::program::Program;
 
 pub use error::RunError;
 pub(super) use launcher::{Job, RejectedLaunch};
 pub use options::RunOptions;
+use reversal::reverse;
+pub use reversed::Reversed;
 pub(super) use runner::Runner;
 pub use runner::{CaseRun, Interrupt, LaunchRun};
 pub use summary::{BufferHead, Summary, summarize};
@@ -39,7 +43,16 @@ pub fn run_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Re
 /// As of [`run_case`].
 pub fn run_case_until(program: &Arc<Program>, case: &Case, options: &RunOptions, interrupt: Interrupt) -> Result<CaseRun, RunError> {
     let (mut run, found) = run_undescribed(program, case, options, &interrupt)?;
-    let found = if found.is_empty() { Vec::new() } else { describe_case(program, case, options, &found)? };
+    let mut texts = if found.is_empty() { Vec::new() } else { describe_case(program, case, options, &found)? };
+    let may_reverse = options.orders > 0 && options.schedule == Schedule::InOrder && run.fault.is_none() && !run.interrupted;
+    if may_reverse && !run.reversible.is_empty() {
+        let job = Job { program, case, options, instrumentation: Instrumentation::Nothing };
+        let (reversed, new) = reverse(job, &run, &found, &interrupt)?;
+        let numbers = texts.len() + 1..;
+        texts.extend(new.into_iter().zip(numbers).map(|(text, number)| FindingText { number, ..text }));
+        run.reversed = reversed;
+    }
+    let found = texts;
     let fault = run.fault.iter().map(|fault| FindingText::of_fault(found.len() + 1, fault));
     run.findings = found.iter().cloned().chain(fault).collect();
     Ok(run)
@@ -75,6 +88,7 @@ pub(in crate::debug) fn run_checked(
     while runner.run_next(|machine, launch| launch.run_checked(machine, &mut checkers))? {}
     let mut run = runner.run;
     run.contention = checkers.findings().contention.clone();
+    run.reversible = checkers.findings().reversible.clone();
     Ok((run, checkers))
 }
 

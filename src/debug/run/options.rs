@@ -23,6 +23,8 @@ pub struct RunOptions {
     pub memory_limit: MemoryLimit,
     /// Which checkers watch.
     pub checks: Checks,
+    /// How many more runs critical sections may take that are run the other way round.
+    pub orders: u32,
 }
 
 impl RunOptions {

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use super::error::RunError;
 use super::launcher::Job;
 use super::options::RunOptions;
+use super::reversed::Reversed;
 use crate::check::Checkers;
-use crate::check::Contention;
 use crate::check::faults::TRAP;
+use crate::check::{Contention, Reversible};
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::fidelity::executed;
 use crate::debug::findings::FindingText;
@@ -34,6 +35,10 @@ pub struct CaseRun {
     pub findings: Vec<FindingText>,
     /// What was left to chance, as far as the race checker saw it.
     pub contention: Contention,
+    /// Critical sections that came in one order only.
+    pub reversible: Vec<Reversible>,
+    /// How many of them were run the other way round.
+    pub reversed: Reversed,
     /// The instructions that were executed, if the run kept account of them.
     pub executed: BTreeSet<Pc>,
     /// Whether it was interrupted before its end.
@@ -76,6 +81,8 @@ impl<'a> Runner<'a> {
             fault: None,
             findings: Vec::new(),
             contention: Contention::default(),
+            reversible: Vec::new(),
+            reversed: Reversed::default(),
             executed: BTreeSet::new(),
             interrupted: false,
         };

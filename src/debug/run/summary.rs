@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::error::RunError;
+use super::reversed::Reversed;
 use super::runner::{CaseRun, LaunchRun};
 use crate::check::Contention;
 use crate::debug::findings::FindingText;
@@ -29,6 +30,8 @@ pub struct Summary {
     pub buffers: Vec<BufferHead>,
     /// What was left to chance, as far as the race checker saw it.
     pub contention: Contention,
+    /// How many pairs of critical sections were run the other way round.
+    pub reversed: Reversed,
     /// The instructions that were executed.
     pub executed: BTreeSet<Pc>,
     /// Whether it was interrupted before its end.
@@ -57,9 +60,9 @@ pub fn summarize(case: &Case, run: CaseRun) -> Result<Summary, RunError> {
     let heads = case.buffers.iter().zip(&run.addresses).map(|(buffer, address)| head(run.device.as_ref(), buffer, *address));
     let buffers = heads.collect::<Result<_, _>>()?;
     let printed = run.device.as_ref().map(Device::printed).cloned().unwrap_or_default();
-    let CaseRun { launches, findings, contention, executed, interrupted, .. } = run;
+    let CaseRun { launches, findings, contention, reversed, executed, interrupted, .. } = run;
     let (bytes, printed_lost) = (printed.bytes().to_vec(), printed.lost());
-    Ok(Summary { launches, findings, printed: bytes, printed_lost, buffers, contention, executed, interrupted })
+    Ok(Summary { launches, findings, printed: bytes, printed_lost, buffers, contention, reversed, executed, interrupted })
 }
 
 fn head(device: Option<&Device>, buffer: &PlannedBuffer, address: u64) -> Result<BufferHead, RunError> {

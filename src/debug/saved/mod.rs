@@ -351,7 +351,11 @@ impl SavedRun {
             format!("{}<<<{}, {}{shared}>>>", launch.kernel, Dim3(launch.grid), Dim3(launch.block))
         };
         let launches: Vec<String> = self.launches.iter().map(launch).collect();
-        let order = if self.schedule == Schedule::Random { " in random order" } else { "" };
+        let order = match self.schedule {
+            Schedule::InOrder => String::new(),
+            Schedule::Random => " in random order".to_string(),
+            Schedule::Priority { .. } | Schedule::Held(_) => format!(" in the order {}", self.schedule),
+        };
         let resident = self.resident.map_or(String::new(), |blocks| format!(", {} at once", counted(u64::from(blocks), "block")));
         let seed = self.copies.seed().map_or(String::new(), |seed| format!(" (seed {seed})"));
         let copies = self.copies.row().note.map_or(String::new(), |note| format!(", {note}{seed}"));

@@ -16,7 +16,7 @@ use crate::check::faults::LIVELOCK;
 use crate::debug::certificate::{Certificate, certificate};
 use crate::debug::findings::FindingText;
 use crate::debug::names::place::subscript;
-use crate::debug::run::{CaseRun, Interrupt, RunError, RunOptions, run_case_until};
+use crate::debug::run::{CaseRun, Interrupt, Reversed, RunError, RunOptions, run_case_until};
 use crate::debug::value::element_text;
 use crate::launch::{self, Case, Element, ExpectedFindings, Kind, Mismatch, PlannedBuffer, Tolerance};
 use crate::machine::Device;
@@ -57,6 +57,8 @@ pub struct CaseReport {
     pub executed: BTreeSet<Pc>,
     /// Whether what was found holds for every order; none if something is wrong, or a checker did not watch.
     pub certificate: Option<Certificate>,
+    /// How many pairs of critical sections were run the other way round.
+    pub reversed: Reversed,
 }
 
 /// One thing that is not as the launch file says.
@@ -183,6 +185,7 @@ pub fn verify_case_until(
             findings: run.findings,
             executed: run.executed,
             certificate: None,
+            reversed: run.reversed,
         });
     }
     let mut failures = compare_findings(program, case, &run, options.checks, criteria.failing);
@@ -190,7 +193,14 @@ pub fn verify_case_until(
         failures.extend(compare(program, case, options, criteria.exact, &run)?);
     }
     let certificate = certificate(program, &run.executed, (&run.findings, &run.contention), options.checks);
-    Ok(CaseReport { name: case.name.clone(), failures, findings: run.findings, executed: run.executed, certificate })
+    Ok(CaseReport {
+        name: case.name.clone(),
+        failures,
+        findings: run.findings,
+        executed: run.executed,
+        certificate,
+        reversed: run.reversed,
+    })
 }
 
 /// The options with a step limit if there is none and the launch file says that threads may spin for ever.

@@ -4,6 +4,7 @@ pub(super) mod cluster;
 pub(super) mod deadlock;
 pub(super) mod ends;
 pub(super) mod footprint;
+pub(super) mod held;
 pub(super) mod livelock;
 pub(super) mod progress;
 pub(super) mod schedule;

@@ -132,7 +132,7 @@ impl Machine {
     }
 
     /// Ends the copies that will bring something to the barrier objects for which groups wait, unless only the user may.
-    fn end_awaited_copies(&mut self, observer: &mut dyn Observer) -> Outcome {
+    pub(in crate::machine) fn end_awaited_copies(&mut self, observer: &mut dyn Observer) -> Outcome {
         let mut made_progress = MadeProgress { goes_on: false, paused: false };
         if !self.in_flight.has_copies() || self.completion.when_awaited() == WhenAwaited::WaitsForUser {
             return Ok(made_progress);

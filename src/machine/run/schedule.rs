@@ -58,9 +58,10 @@ impl Machine {
             if self.tick >= end {
                 return Step::Budget;
             }
+            let turn_end = end.min(self.turn_end());
             let ran = match observer.mask() {
-                EventMask::NONE => self.run_turn::<false>(end, observer),
-                _ => self.run_turn::<true>(end, observer),
+                EventMask::NONE => self.run_turn::<false>(turn_end, observer),
+                _ => self.run_turn::<true>(turn_end, observer),
             };
             match ran {
                 Ok(asked) => paused = asked,
@@ -73,6 +74,14 @@ impl Machine {
     fn next_turn(&mut self, observer: &mut dyn Observer) -> Result<bool, Step> {
         let mut paused = self.between_turns(observer).map_err(Step::Trapped)?;
         while !self.select() {
+            if self.is_holding() {
+                let ended = self.end_awaited_copies(observer).map_err(Step::Trapped)?;
+                paused |= ended.paused;
+                if !ended.goes_on {
+                    self.gives_up_hold();
+                }
+                continue;
+            }
             let made_progress = self.make_progress(observer).map_err(Step::Trapped)?;
             paused |= made_progress.paused;
             if !made_progress.goes_on {
@@ -83,7 +92,7 @@ impl Machine {
         if self.exceeds_limit() {
             return Err(Step::OverLimit(self.footprint()));
         }
-        if self.detects_livelock() {
+        if self.detects_livelock() && !self.gives_up_hold() {
             return Err(Step::Livelocked(Box::new(deadlock::explain(self))));
         }
         Ok(paused)
@@ -260,15 +269,20 @@ impl Machine {
         self.can_run(self.cursor.block_slot, self.cursor.warp)
     }
 
-    fn can_run(&self, block_slot: usize, warp: usize) -> bool {
-        self.blocks.get(block_slot).and_then(Option::as_ref).and_then(|block| block.warps.get(warp)).is_some_and(|warp| warp.can_run())
+    pub(in crate::machine) fn can_run(&self, block_slot: usize, warp: usize) -> bool {
+        let Some(block) = self.blocks.get(block_slot).and_then(Option::as_ref) else { return false };
+        block.warps.get(warp).is_some_and(|warp| warp.can_run()) && !self.is_held(block.number, warp)
     }
 
     /// Moves the cursor to the next warp that can run; false if there is none.
     fn select(&mut self) -> bool {
         match self.prepared.config.schedule {
-            Schedule::InOrder => self.select_in_order(),
+            Schedule::InOrder | Schedule::Held(_) => self.select_in_order(),
             Schedule::Random => self.select_random(),
+            Schedule::Priority { .. } => {
+                while self.open_block_slot().is_some() {}
+                self.select_by_priority()
+            }
         }
     }
 
@@ -282,7 +296,7 @@ impl Machine {
             }
         }
         let later = (block_slot + 1..self.blocks.len()).find_map(|block_slot| Some((block_slot, self.ready_warp(block_slot, 0)?)));
-        let found = later.or_else(|| self.open_block_slot()).or_else(|| {
+        let found = later.or_else(|| self.open_ready()).or_else(|| {
             let earlier = 0..(block_slot + 1).min(self.blocks.len());
             earlier.into_iter().find_map(|block_slot| Some((block_slot, self.ready_warp(block_slot, 0)?)))
         });
@@ -290,6 +304,17 @@ impl Machine {
         self.cursor.block_left = BLOCK_TURN;
         self.begin_turn(block_slot, warp, WARP_TURN);
         true
+    }
+
+    /// Starts blocks up to one of which a warp can run: a warp of a new block may be held.
+    fn open_ready(&mut self) -> Option<(usize, usize)> {
+        loop {
+            let (block_slot, _) = self.open_block_slot()?;
+            let ready = self.ready_warp(block_slot, 0);
+            if let Some(warp) = ready {
+                return Some((block_slot, warp));
+            }
+        }
     }
 
     fn select_random(&mut self) -> bool {
@@ -314,7 +339,7 @@ impl Machine {
         (0..warps).map(|step| (from + step) % warps).find(|warp| self.can_run(block_slot, *warp))
     }
 
-    fn begin_turn(&mut self, block_slot: usize, warp: usize, ticks: u32) {
+    pub(in crate::machine) fn begin_turn(&mut self, block_slot: usize, warp: usize, ticks: u32) {
         assert!(ticks > 0, "a turn without ticks");
         assert!(self.can_run(block_slot, warp), "a warp has the turn that cannot run");
         assert!(ticks <= WARP_TURN && self.cursor.block_left <= BLOCK_TURN, "a turn is longer than turns are");

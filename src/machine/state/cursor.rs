@@ -1,5 +1,7 @@
 //! The position of the scheduler.
 
+use crate::machine::state::launch::{Hold, LaunchConfig, Schedule};
+use crate::machine::state::priority::Priorities;
 use crate::machine::state::random::Random;
 
 /// The position of the scheduler.
@@ -12,10 +14,22 @@ pub struct Cursor {
     pub(in crate::machine) warp_left: u32,
     pub(in crate::machine) block_left: u32,
     pub(in crate::machine) random: Random,
+    /// Where the schedule goes by priorities.
+    pub(in crate::machine) priorities: Option<Box<Priorities>>,
+    /// The warp that is held now or later; none once that is over.
+    pub(in crate::machine) hold: Option<Hold>,
 }
 
 impl Cursor {
-    pub(in crate::machine) fn new(seed: u64) -> Self {
-        Self { block_slot: 0, warp: 0, warp_left: 0, block_left: 0, random: Random::new(seed) }
+    pub(in crate::machine) fn new(config: &LaunchConfig) -> Self {
+        let priorities = match config.schedule {
+            Schedule::Priority { depth, steps } => Some(Box::new(Priorities::new(config.seed, depth, steps, config.start))),
+            Schedule::InOrder | Schedule::Random | Schedule::Held(_) => None,
+        };
+        let hold = match config.schedule {
+            Schedule::Held(hold) => Some(hold),
+            Schedule::InOrder | Schedule::Random | Schedule::Priority { .. } => None,
+        };
+        Self { block_slot: 0, warp: 0, warp_left: 0, block_left: 0, random: Random::new(config.seed), priorities, hold }
     }
 }

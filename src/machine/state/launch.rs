@@ -13,6 +13,94 @@ pub enum Schedule {
     InOrder,
     /// The next warp, and the length of its turn, are drawn from the seed.
     Random,
+    /// The warp with the highest priority runs (Burckhardt, Kothari, Musuvathi and Nagarakatti, "A Randomized Scheduler with Probabilistic
+    /// Guarantees of Finding Bugs", 2010). Priorities are drawn from the seed, and so are `depth - 1` moments among the first `steps`
+    /// warp-instructions of a launch: the warp that runs then has a lower priority than all that have not been lowered. A warp that spins
+    /// gives way to all others.
+    Priority {
+        /// How many orderings between threads it takes to show the bugs that are looked for, from 1.
+        depth: u32,
+        /// Warp-instructions of a launch, as far as they are known, from 1.
+        steps: u64,
+    },
+    /// In order, but for one warp, which is held for some time while the others run: as long as one of them can.
+    Held(Hold),
+}
+
+/// A warp that does not run for some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Hold {
+    /// The number of its block in the grid, x fastest.
+    pub block: u64,
+    /// The warp of the block.
+    pub warp: u32,
+    /// The tick from which on it is held.
+    pub from: Tick,
+    /// The tick at which it may run again.
+    pub until: Tick,
+}
+
+/// Warp-instructions of a launch that priorities are drawn for where none are given.
+const STEPS: u64 = 1 << 14;
+
+/// The largest depth: bugs that need more orderings are not known, and the bound is nothing then.
+pub const DEPTH_MAX: u32 = 16;
+
+impl Schedule {
+    /// The schedules, as they are typed, each with what it is.
+    pub const WORDS: [(&str, &str); 4] = [
+        ("in-order", "warps take turns in order"),
+        ("random", "the next warp is drawn from the seed"),
+        ("pct:DEPTH[:STEPS]", "priorities are drawn from the seed, with DEPTH - 1 changes among the first STEPS warp-instructions"),
+        ("hold:BLOCK:WARP:FROM-UNTIL", "in order, but this warp of the block of this number is held from one time to the other"),
+    ];
+
+    /// The schedule that is typed so.
+    ///
+    /// # Errors
+    /// What could be typed, in one line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        let parsed = match (name, rest) {
+            ("in-order", None) => Some(Self::InOrder),
+            ("random", None) => Some(Self::Random),
+            ("pct", Some(rest)) => priority(rest),
+            ("hold", Some(rest)) => hold(rest).map(Self::Held),
+            _ => None,
+        };
+        parsed.ok_or_else(|| {
+            let words = Self::WORDS.map(|(word, _)| word);
+            format!("the schedules are {} and {}; DEPTH is 1 to {DEPTH_MAX}", words[..words.len() - 1].join(", "), words[words.len() - 1])
+        })
+    }
+}
+
+/// `3` or `3:1200`
+fn priority(text: &str) -> Option<Schedule> {
+    let (depth, steps) = text.split_once(':').map_or((text, None), |(depth, steps)| (depth, Some(steps)));
+    let depth = depth.parse().ok().filter(|depth| (1..=DEPTH_MAX).contains(depth))?;
+    let steps = steps.map_or(Some(STEPS), |steps| steps.parse().ok()).filter(|steps| *steps > 0)?;
+    Some(Schedule::Priority { depth, steps })
+}
+
+/// `1:0:12-345`
+fn hold(text: &str) -> Option<Hold> {
+    let mut parts = text.split(':');
+    let (block, warp, times) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?);
+    let (from, until) = times.split_once('-')?;
+    let (from, until) = (Tick(from.parse().ok()?), Tick(until.parse().ok()?));
+    (parts.next().is_none() && from < until).then_some(Hold { block, warp, from, until })
+}
+
+impl std::fmt::Display for Schedule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::InOrder => write!(f, "in-order"),
+            Self::Random => write!(f, "random"),
+            Self::Priority { depth, steps } => write!(f, "pct:{depth}:{steps}"),
+            Self::Held(Hold { block, warp, from, until }) => write!(f, "hold:{block}:{warp}:{}-{}", from.0, until.0),
+        }
+    }
 }
 
 /// Which lanes of a warp run when their pcs differ.

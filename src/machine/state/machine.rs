@@ -61,7 +61,7 @@ impl Machine {
         }
         let (stall, completion) = (StallState::new(&config), config.copies.start());
         let prepared = Arc::new(PreparedLaunch::new(&device, config)?);
-        let (cursor, tick) = (Cursor::new(prepared.config.seed), prepared.config.start);
+        let (cursor, tick) = (Cursor::new(&prepared.config), prepared.config.start);
         let coverage = (prepared.config.instrumentation != Instrumentation::Nothing)
             .then(|| triomphe::Arc::new(Coverage::new(device.program.code.len())));
         Ok(Self {

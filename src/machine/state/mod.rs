@@ -18,6 +18,7 @@ pub(super) mod mbarrier;
 pub(super) mod memory;
 pub(super) mod place;
 pub(super) mod prepared;
+pub(super) mod priority;
 pub(super) mod random;
 pub(super) mod read_modify_write;
 pub(super) mod registers;

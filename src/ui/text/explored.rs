@@ -14,7 +14,24 @@ pub fn explored(explored: &Explored) -> String {
         None => compared(explored),
     };
     let interrupted = if explored.interrupted { "interrupted before all orders were tried\n" } else { "" };
-    outcomes + &found(explored) + interrupted
+    bound(explored) + &outcomes + &found(explored) + interrupted
+}
+
+/// How probable it is that an order by priorities shows a bug.
+fn bound(explored: &Explored) -> String {
+    explored.bound.map_or(String::new(), |bound| {
+        let power = match bound.depth {
+            1 => String::new(),
+            2 => format!(" * {}", grouped(bound.steps)),
+            depth => format!(" * {}^{}", grouped(bound.steps), depth - 1),
+        };
+        let probability = bound.probability();
+        format!(
+            "depth {}: each order shows a bug of that depth with a probability of at least 1/({}{power}) = {probability:.1e}\n",
+            bound.depth,
+            grouped(bound.warps)
+        )
+    })
 }
 
 /// `20 orders: 12 right, 8 wrong, worst C[35][0] = 22.6, expected 26.2, replay: --schedule random --seed 3`

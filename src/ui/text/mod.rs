@@ -31,7 +31,7 @@ use std::path::Path;
 use crate::debug::certificate::Certificate;
 use crate::debug::fidelity::Fidelity;
 use crate::debug::view::printed as whole_lines;
-use crate::debug::{CaseReport, Comparison, NOT_FIRST, Omitted, RUNS_LONG, Reason, Summary};
+use crate::debug::{CaseReport, Comparison, NOT_FIRST, Omitted, RUNS_LONG, Reason, Reversed, Summary};
 use crate::ui::visible::visible;
 
 pub use explored::explored;
@@ -116,6 +116,14 @@ pub fn certificate(name: &str, certificate: &Certificate, style: Style) -> Strin
 pub fn certified(certified: usize, cases: usize, style: Style) -> String {
     match style {
         Style::Human { .. } => certificate::certified(certified, cases),
+        Style::Json | Style::Sarif => String::new(),
+    }
+}
+
+/// How many pairs of critical sections were run the other way round, for people.
+pub fn sections(reversed: Reversed, style: Style) -> String {
+    match style {
+        Style::Human { .. } => report::sections(reversed),
         Style::Json | Style::Sarif => String::new(),
     }
 }

@@ -5,7 +5,9 @@ use super::value::some_lanes;
 use crate::base::Dim3;
 pub use crate::debug::view::grouped;
 use crate::debug::view::{Actor, CodePlace};
-use crate::debug::{Basis, BufferHead, CaseReport, Comparison, Failure, LaneMask, LaunchRun, Omitted, Reason, Site, Summary, Writer};
+use crate::debug::{
+    Basis, BufferHead, CaseReport, Comparison, Failure, LaneMask, LaunchRun, Omitted, Reason, Reversed, Site, Summary, Writer,
+};
 use crate::ui::visible::visible;
 
 /// A `FAIL` line for everything that is wrong, with what belongs to it indented below.
@@ -96,7 +98,19 @@ pub fn summary(summary: &Summary) -> String {
     let interrupted = summary.interrupted.then(|| "interrupted: what was found and written up to here\n".to_string());
     let launches = summary.launches.iter().map(launch);
     let findings = summary.findings.iter().map(|found| format!("{}\n", finding(found)));
-    launches.chain(interrupted).chain(findings).chain(summary.buffers.iter().map(buffer)).collect()
+    let sections = Some(sections(summary.reversed)).filter(|text| !text.is_empty());
+    launches.chain(interrupted).chain(findings).chain(sections).chain(summary.buffers.iter().map(buffer)).collect()
+}
+
+/// How many pairs of critical sections were run the other way round, and how many were not; nothing if there are none.
+pub fn sections(reversed: Reversed) -> String {
+    let Reversed { tried, left } = reversed;
+    let pairs = |count: u64| format!("{} pair{}", grouped(count), if count == 1 { "" } else { "s" });
+    match (tried, left) {
+        (0, 0) => String::new(),
+        (_, 0) => format!("critical sections: {} tried in the other order\n", pairs(tried)),
+        _ => format!("critical sections: {} tried in the other order, {} left (--orders N)\n", pairs(tried), grouped(left)),
+    }
 }
 
 fn launch(run: &LaunchRun) -> String {
@@ -182,6 +196,7 @@ mod tests {
                 findings: Vec::new(),
                 executed: std::collections::BTreeSet::new(),
                 certificate: None,
+                reversed: Reversed::default(),
             })
         };
         let described = "FAIL integer_add_u32: out0[17] = 0x00000003, expected 0x00000004; ";

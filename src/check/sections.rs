@@ -1,0 +1,24 @@
+//! Critical sections of one lock that a run had in one order only.
+
+use crate::machine::Tick;
+use crate::program::Pc;
+
+/// Two statements that have critical sections of one lock, of which one came first whenever both were executed. With the warp held that
+/// had the first section of it, the other one comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reversible {
+    /// Which launch of the case, from 0.
+    pub launch: usize,
+    /// The address of the lock, in global or shared memory.
+    pub address: u64,
+    /// The number of the block of the warp to hold.
+    pub block: u64,
+    /// The warp of the block.
+    pub warp: u32,
+    /// When it first tries to take the lock.
+    pub from: Tick,
+    /// What takes and what releases the lock in the section to hold.
+    pub held: (Pc, Pc),
+    /// The same of the section that is to come first.
+    pub first: (Pc, Pc),
+}
