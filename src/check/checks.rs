@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(Checks::parse("none"), Ok(Checks::NONE));
         assert_eq!(Checks::parse("race,init"), Ok(set(&["race", "init"])));
         assert_eq!(Checks::parse("memory"), Ok(Checks::NONE));
-        assert_eq!(set(&["race", "memory", "init", "sync"]), Checks::ALL);
+        assert_eq!(set(&["race", "memory", "neighbour", "init", "sync"]), Checks::ALL);
         for wrong in ["", ",", "races", "race;init", "none,race"] {
             assert!(Checks::parse(wrong).is_err(), "{wrong}");
         }

@@ -86,11 +86,10 @@ struct Nested {
 impl Locks {
     /// The locks of launches of `program`.
     pub fn new(program: &Program) -> Self {
-        let is_candidate = |pc: &Pc| match program.code[pc.index()].op {
+        let is_candidate = |pc: &Pc| {
+            let Op::Atomic(AtomicOp::Single { f, b, c, .. }) = program.code[pc.index()].op else { return false };
             // A comparison that changes nothing is a load.
-            Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas, b, c, .. }) => b != c,
-            Op::Atomic(AtomicOp::Single { f: AtomicFn::Exch, .. }) => true,
-            _ => false,
+            f == AtomicFn::Exch || f == AtomicFn::Cas && b != c
         };
         let candidates: Vec<Pc> = (0..program.code.len() as u32).map(Pc).filter(is_candidate).collect();
         let (mut flows, mut result_use) = (BTreeMap::new(), ResultUse::default());

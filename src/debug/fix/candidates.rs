@@ -308,8 +308,10 @@ pub(super) fn further(finding: &Finding, is_plain: impl Fn(Pc) -> bool) -> Vec<C
         Some(Distance::Cluster) => found.push(vec![Remedy::Barrier(Reach::Cluster, one, other)]),
         Some(Distance::Grid) | None => {}
     }
+    // What must be one step is none by being strong.
+    let is_update = finding.candidates.iter().flatten().any(|remedy| matches!(remedy, Remedy::Atomic { .. }));
     let is_global = finding.memory.is_some_and(|memory| memory.space == Space::Global);
-    if is_global && first.copy.is_none() && finding.second.copy.is_none() {
+    if is_global && !is_update && first.copy.is_none() && finding.second.copy.is_none() {
         let reads = [first, &finding.second].into_iter().any(|side| side.action != SideAction::Write);
         let weak = [first, &finding.second].into_iter().filter(|side| side.action != SideAction::Atomic && is_plain(side.place.pc));
         let strong: Candidate = weak.map(|side| Remedy::Order(side.place.pc, Ordering::Relaxed)).collect();
