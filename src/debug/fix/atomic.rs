@@ -10,7 +10,7 @@ use super::statement::{Modifiers, rewritten};
 use crate::check::Body;
 use crate::flow::def_use::Definition;
 use crate::isa::{AtomicFn, Ordering};
-use crate::program::operands::{RegisterOperand, reads, writes};
+use crate::program::operands::{RegisterOperand, Use, reads, registers_of, writes};
 use crate::program::{MemoryOp, Op, Pc, Program};
 
 /// A load and a store of one place, in one function.
@@ -40,6 +40,19 @@ const OPERATIONS: &[(AtomicFn, &str, Types)] = &[
 /// All operations that one atomic does.
 pub(super) fn functions() -> Vec<AtomicFn> {
     OPERATIONS.iter().map(|(f, ..)| *f).collect()
+}
+
+/// Types that atomics take the greater or the smaller value of.
+const EXTREMES: &[&str] = &["s32", "u32", "s64", "u64"];
+
+/// A test by magnitude before a store of the place that it compares.
+struct Test {
+    /// `max` or `min`
+    word: &'static str,
+    /// The type that is compared.
+    ty: &'static str,
+    /// The loads of the value that is compared with the stored one.
+    loads: BTreeSet<Pc>,
 }
 
 /// An atomic that does the operation, without its operands.
@@ -153,6 +166,85 @@ impl Update<'_> {
         let all_own = users.collect::<BTreeSet<usize>>().iter().all(is_own);
         changes.extend(loads.iter().chain(&kept).map(|at| Placed::Replace(Pc(*at as u32), String::new())));
         (all_own && !loads.is_empty()).then_some((changes, name))
+    }
+
+    /// The changes that make each of `stores` a maximum or a minimum in one step, where the test that leads to it compares the stored
+    /// value with what was loaded or stored before. The test stays, since a place that only grows passes it as late, and its loads
+    /// become strong ones.
+    pub fn extreme(&self, stores: &BTreeSet<Pc>) -> Option<(Vec<Placed>, String)> {
+        let tests: Option<Vec<Test>> = stores.iter().map(|store| self.test(*store, stores)).collect();
+        let tests = tests?;
+        let kinds: BTreeSet<(&str, &str)> = tests.iter().map(|test| (test.word, test.ty)).collect();
+        let loads: BTreeSet<Pc> = tests.iter().flat_map(|test| test.loads.iter().copied()).collect();
+        let [(word, ty)] = kinds.into_iter().collect::<Vec<_>>()[..] else { return None };
+        let space = self.space().map_or(String::new(), |space| format!(".{space}"));
+        let mut changes = Vec::new();
+        for store in stores {
+            let (address, value) = (self.operand(*store, 0)?, self.operand(*store, 1)?);
+            let text = format!("{}red.relaxed.gpu{space}.{word}.{ty} {address}, {value};", self.guard(*store));
+            changes.push(Placed::Replace(*store, text));
+        }
+        changes.extend(loads.iter().map(|load| Placed::Modify(*load, Modifiers::semantics(Ordering::Relaxed))));
+        (!loads.is_empty()).then(|| (changes, format!("red.{word}.{ty}")))
+    }
+
+    /// The test by magnitude that decides about `store`.
+    fn test(&self, store: Pc, stores: &BTreeSet<Pc>) -> Option<Test> {
+        let (branch, is_taken) = self.decider(store)?;
+        let mut guard = Vec::new();
+        registers_of(&self.program.code[branch.index()], self.program, |used, register| {
+            guard.extend((used == Use::Guard).then_some(register));
+        });
+        let maker = Pc(self.body.maker(*guard.first()?, branch.index())? as u32);
+        let negate = self.program.code[branch.index()].guard.is_some_and(|guard| guard.negate);
+        let words: Vec<&str> = self.program.opcode(maker)?.text.split('.').collect();
+        let ["setp", comparison, ty] = words[..] else { return None };
+        let (a, b, value) = (self.operand(maker, 1)?, self.operand(maker, 2)?, self.operand(store, 1)?);
+        let carried = match (a == value, b == value) {
+            (true, false) => 1,
+            (false, true) => 0,
+            (true, true) | (false, false) => return None,
+        };
+        let holds_if_less = match comparison {
+            "lt" | "le" | "lo" | "ls" => true,
+            "gt" | "ge" | "hi" | "hs" => false,
+            _ => return None,
+        };
+        // Whether the value of the place is less than the stored one where the store is executed.
+        let is_less = holds_if_less ^ (carried == 1) ^ (is_taken == negate);
+        let word = if is_less { "max" } else { "min" };
+        self.is_kept(maker, maker, store).then_some(())?;
+        let ty = EXTREMES.iter().find(|own| **own == ty)?;
+        let register = *reads(&self.program.code[maker.index()], self.program).get(carried)?;
+        let from = self.body.def_use().definitions_past_entry(register, maker.index());
+        let values: BTreeSet<String> = stores.iter().filter_map(|store| self.operand(*store, 1)).collect();
+        let mut loads = BTreeSet::new();
+        for definition in from {
+            let Definition::At(at) = definition else { return None };
+            let pc = Pc(at as u32);
+            let is_moved = self.program.opcode(pc).is_some_and(|opcode| opcode.stem() == "mov");
+            if self.is_load(at) && self.body.is_same_place(self.program, pc, store) {
+                loads.insert(pc);
+            } else if !(is_moved && self.operand(pc, 1).is_some_and(|moved| values.contains(&moved))) {
+                return None;
+            }
+        }
+        Some(Test { word, ty, loads })
+    }
+
+    /// What decides whether `store` is executed: its own guard, or the branch before its block; and whether it is where the condition
+    /// of the branch holds.
+    fn decider(&self, store: Pc) -> Option<(Pc, bool)> {
+        if self.program.guard_text(store).is_some() {
+            return Some((store, true));
+        }
+        let flow = self.body.flow();
+        let block = flow.block_of(store)?;
+        let [before] = flow.predecessors(block) else { return None };
+        let branch = Pc(flow.code(*before).end - 1);
+        let is_branch = matches!(self.program.code[branch.index()].op, Op::Control(crate::program::ControlOp::Branch { .. }));
+        let is_next = flow.code(block).start == branch.0 + 1;
+        (is_branch && self.program.guard_text(branch).is_some()).then_some((branch, !is_next))
     }
 
     /// The loads that the operand of the maker comes from, if it comes from nothing but them and other `makers`.

@@ -115,12 +115,12 @@ impl<'a> Places<'a> {
 
     fn at_once(&mut self, load: Pc, store: Pc, f: Option<AtomicFn>, pcs: &[Pc]) -> Vec<Plan> {
         let program = self.program;
-        let (loads, stores) = (self.copies(load), self.copies(store));
-        let pairs: Vec<(Pc, Pc)> =
-            if loads.len() == stores.len() && loads.len() > 1 { loads.into_iter().zip(stores).collect() } else { vec![(load, store)] };
+        let copies = self.copies(store);
         let is_store = |pc: &Pc| matches!(program.code[pc.index()].op, Op::Memory(MemoryOp::Store { .. }));
-        let stored: BTreeSet<Pc> = self.copies(store).into_iter().chain(pcs.iter().copied().filter(is_store)).collect();
+        let stored: BTreeSet<Pc> = copies.iter().copied().chain(pcs.iter().copied().filter(is_store)).collect();
         let Some(body) = self.body(load) else { return Vec::new() };
+        let pairs: Option<Vec<(Pc, Pc)>> = copies.iter().map(|copy| Some((load_before(program, body, *copy)?, *copy))).collect();
+        let pairs = pairs.unwrap_or_else(|| vec![(load, store)]);
         let update = |(load, store): (Pc, Pc)| Update { program, body, load, store };
         let named = |(changes, word): (Vec<Placed>, String), (load, store): (Pc, Pc)| {
             let words = format!("{word} for the load at {} and the store at {}", program.place(load), program.place(store));
@@ -139,6 +139,7 @@ impl<'a> Places<'a> {
             plans.extend((0..most).map(|way| ways.iter().fold(Plan::default(), |all, of| all.with(&of[way]))));
         }
         plans.extend(functions.iter().filter_map(carried));
+        plans.extend(f.is_none().then(|| extreme(&update((load, store)), &stored)).flatten());
         let swaps: Option<Vec<Plan>> =
             pairs.iter().map(|pair| Some(named(update(*pair).compare_and_swap(pair.0.index())?, *pair))).collect();
         plans.extend(swaps.map(|swaps| swaps.iter().fold(Plan::default(), |all, one| all.with(one))));
@@ -251,6 +252,20 @@ fn accumulated(update: &Update<'_>, f: AtomicFn, stores: &BTreeSet<Pc>) -> Optio
     Some(Plan::new(changes, format!("{word} for the store at {}, and no load before", places.join(", "))))
 }
 
+/// Tests before a write that keep the greater or the smaller value: each store becomes the atomic, and each load a strong one.
+fn extreme(update: &Update<'_>, stores: &BTreeSet<Pc>) -> Option<Plan> {
+    let program = update.program;
+    let (changes, word) = update.extreme(stores)?;
+    let places: Vec<String> = stores.iter().map(|pc| program.place(*pc)).collect();
+    Some(Plan::new(changes, format!("{word} for the store at {}, and ld.relaxed for the test", places.join(", "))))
+}
+
+/// The last load of the same place before a store, in the order of the text.
+fn load_before(program: &Program, body: &Body, store: Pc) -> Option<Pc> {
+    let is_load = |pc: &Pc| matches!(program.code[pc.index()].op, Op::Memory(MemoryOp::Load { .. }));
+    body.code().take_while(|pc| *pc < store).filter(|pc| is_load(pc) && body.is_same_place(program, *pc, store)).last()
+}
+
 fn meeting(program: &Program, reach: Reach, places: &[Position]) -> Plan {
     let text = barrier(reach);
     let term = match reach {
@@ -316,8 +331,9 @@ pub(super) fn further(finding: &Finding, is_plain: impl Fn(Pc) -> bool) -> Vec<C
         let weak = [first, &finding.second].into_iter().filter(|side| side.action != SideAction::Atomic && is_plain(side.place.pc));
         let strong: Candidate = weak.map(|side| Remedy::Order(side.place.pc, Ordering::Relaxed)).collect();
         found.extend(Some(strong).filter(|strong| reads && !strong.is_empty()));
-        let scopes = [one, other].map(|pc| Remedy::Scope(pc, Scope::Gpu)).to_vec();
-        found.push(scopes);
+        // A scope makes a weak access strong, and orders nothing more.
+        let scopes: Candidate = [one, other].into_iter().filter(|pc| !is_plain(*pc)).map(|pc| Remedy::Scope(pc, Scope::Gpu)).collect();
+        found.extend(Some(scopes).filter(|scopes| scopes.len() == 2));
     }
     found
 }

@@ -218,10 +218,16 @@ impl<'a> Search<'a> {
             differs = differs.or_else(|| Some(seed).filter(|_| other.buffers != own.buffers));
         }
         let outputs = outputs(&patched.program, self.case, &self.options, (&self.own, &own), differs)?;
-        if !orders_anything(plan) && outputs.is_open() {
+        if !orders_anything(plan) && outputs.is_open() && !self.is_shortcut(keys) {
             return Ok(Attempt::Failed("strong accesses, but what they leave depends on the order".into(), Vec::new()));
         }
         Ok(Attempt::Held(outputs, orders))
+    }
+
+    /// Whether the finding is about a test that an atomic follows: it decides nothing by itself, and is to be a strong load.
+    fn is_shortcut(&self, keys: &BTreeSet<Key>) -> bool {
+        let mut own = self.own.seen.iter().filter(|seen| seen.keys == *keys).flat_map(|seen| &seen.finding.candidates);
+        own.any(|candidate| matches!(candidate[..], [Remedy::Order(_, Ordering::Relaxed)]))
     }
 
     /// Threads of a block of a launch.

@@ -12,6 +12,9 @@ use crate::isa::Space;
 use crate::program::operands::{RegisterOperand, Use, address_registers, reads, registers_of};
 use crate::program::{Address, AtomicOp, Bank, Base, ControlOp, FuncId, Inst, MemoryOp, Mention, Named, Op, Pc, Program, SrcKind, WarpOp};
 
+/// Copies of a register, one of the other, that are followed at most.
+const COPIES: usize = 8;
+
 /// A function.
 pub struct Body {
     code: Range<usize>,
@@ -97,26 +100,46 @@ impl Body {
         }
     }
 
-    /// Whether two accesses of one thread touch the same place: their addresses are one register that holds one value, or one constant.
+    /// Whether two accesses of one thread touch the same place: their addresses come from one register that
+    /// holds one value, or are one constant.
     pub fn is_same_place(&self, program: &Program, one: Pc, other: Pc) -> bool {
         let (Some((one_space, a)), Some((other_space, b))) =
             (address(&program.code[one.index()].op), address(&program.code[other.index()].op))
         else {
             return false;
         };
-        if one_space != other_space || a.base != b.base || a.offset != b.offset {
+        if one_space != other_space || a.offset != b.offset {
             return false;
         }
-        let (bank, src) = match a.base {
-            Base::Narrow(src) => (Bank::B32, src),
-            Base::Wide(src) => (Bank::B64, src),
-            Base::Frame => return false,
+        match (base_register(a), base_register(b)) {
+            (Ok(a), Ok(b)) => {
+                let (a, b) = (self.root(program, a, one.index()), self.root(program, b, other.index()));
+                (a.0, self.origins(a)) == (b.0, self.origins(b))
+            }
+            (Err(a), Err(b)) => a == b && a != Base::Frame,
+            (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
+        }
+    }
+
+    /// The register that a value was moved from, or converted from a generic address, and where it is read.
+    fn root(&self, program: &Program, register: RegisterOperand, at: usize) -> (RegisterOperand, usize) {
+        let before = |(register, at): &(RegisterOperand, usize)| {
+            let at = self.maker(*register, *at)?;
+            let is_copy = program.opcode(Pc(at as u32)).is_some_and(|opcode| matches!(opcode.stem(), "mov" | "cvta"));
+            let read = reads(&program.code[at], program);
+            (is_copy && read.len() == 1 && read[0].bank == register.bank).then(|| (read[0], at))
         };
-        let SrcKind::Reg(slot) = src.kind() else { return true };
-        let register = RegisterOperand { bank, slot, width: 1 };
-        let mut both = [one, other].map(|pc| self.def_use.definitions_past_entry(register, pc.index()));
-        both.iter_mut().for_each(|definitions| definitions.sort_by_key(|definition| format!("{definition:?}")));
-        both[0] == both[1]
+        std::iter::successors(Some((register, at)), before).take(COPIES).last().unwrap_or((register, at))
+    }
+
+    /// Where a register's value comes from, in one order.
+    fn origins(&self, (register, at): (RegisterOperand, usize)) -> Vec<Definition> {
+        let mut found = self.def_use.definitions_past_entry(register, at);
+        found.sort_by_key(|definition| match definition {
+            Definition::Entry => None,
+            Definition::At(at) => Some(*at),
+        });
+        found
     }
 
     /// Whether the branch at `branch` decides whether the instruction at `pc` is executed, directly.
@@ -198,6 +221,19 @@ fn address(op: &Op) -> Option<(Space, Address)> {
         return Some((access.space, address));
     }
     None
+}
+
+/// The register that an address starts from; else the base, which is no register.
+fn base_register(address: Address) -> Result<RegisterOperand, Base> {
+    let (bank, src) = match address.base {
+        Base::Narrow(src) => (Bank::B32, src),
+        Base::Wide(src) => (Bank::B64, src),
+        Base::Frame => return Err(address.base),
+    };
+    match src.kind() {
+        SrcKind::Reg(slot) => Ok(RegisterOperand { bank, slot, width: 1 }),
+        SrcKind::Const(_) | SrcKind::Special(_) => Err(address.base),
+    }
 }
 
 /// The space of a load.

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use super::body::{Body, load_space};
 use crate::check::reachability::Reachability;
+use crate::flow::def_use::Definition;
 use crate::flow::result_use::ResultUse;
 use crate::isa::{AtomicFn, Compare, FloatBinary, FloatTernary, IntBinary, IntTernary, Space};
-use crate::program::operands::{RegisterOperand, writes};
+use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, CompareOp, FloatOp, FuncId, IntegerOp, MemoryOp, Op, Pc, Program, Src, SrcKind};
 
 /// A load and a store of one place by a thread, the second of which depends on the first.
@@ -118,7 +119,7 @@ impl Search<'_> {
         if !sources.contains(&load.index()) || self.has_neighbour(&sources, load) {
             return None;
         }
-        Some(UpdateKind::Operation(self.atomic(load, store)))
+        Some(UpdateKind::Operation(self.atomic(store)))
     }
 
     /// Whether another load of the same array is among `sources`: of shared memory any other, of global memory one whose address comes
@@ -140,32 +141,12 @@ impl Search<'_> {
         })
     }
 
-    /// The atomic that does what lies between a load and a store.
-    fn atomic(&self, load: Pc, store: Pc) -> Option<AtomicFn> {
+    /// The atomic that does what lies between the loads of a place and a store of it.
+    fn atomic(&self, store: Pc) -> Option<AtomicFn> {
         let Op::Memory(MemoryOp::Store { bits, reg_bits, a, .. }) = *self.op(store) else { return None };
-        let loaded = writes(&self.program.code[load.index()], self.program);
         let (bank, _) = Bank::of_element(bits, reg_bits);
         let maker = self.maker(bank, a, store.index())?;
-        let is_loaded = |src: Src| {
-            let SrcKind::Reg(slot) = src.kind() else { return false };
-            loaded.iter().any(|register| register.slot == slot)
-        };
-        let op = &self.program.code[maker].op;
-        if let Op::Integer(IntegerOp::Binary { f, a, b, .. }) = *op {
-            let (_, atomic, either) = INTEGER_ATOMICS.iter().copied().find(|(own, ..)| *own == f)?;
-            return (is_loaded(a) && !is_loaded(b) || either && is_loaded(b) && !is_loaded(a)).then_some(atomic);
-        }
-        let loaded_of = |a: Src, b: Src| (is_loaded(a), is_loaded(b));
-        let adds = if let Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo, c, .. })
-        | Op::Float(FloatOp::Ternary { f: FloatTernary::Fma, c, .. }) = *op
-        {
-            is_loaded(c)
-        } else if let Op::Float(FloatOp::Binary { f: f @ (FloatBinary::Add | FloatBinary::Sub), a, b, .. }) = *op {
-            loaded_of(a, b) == (true, false) || f == FloatBinary::Add && loaded_of(a, b) == (false, true)
-        } else {
-            false
-        };
-        adds.then_some(AtomicFn::Add)
+        Chain { search: self, store, bank, carries: BTreeMap::new() }.atomic(maker)
     }
 
     /// The instruction that makes a value, past moves.
@@ -189,6 +170,67 @@ impl Search<'_> {
         }
         Some(if matches!(self.op(store), Op::Atomic(_)) { UpdateKind::Hint } else { UpdateKind::Test { is_ordered } })
     }
+}
+
+/// Operations on the way from a load to a store that are followed at most.
+const CHAIN: usize = 256;
+
+/// The way from loads of a place to a store of it, through operations each of which takes what the one before made.
+struct Chain<'a> {
+    search: &'a Search<'a>,
+    store: Pc,
+    bank: Bank,
+    /// Whether what an instruction makes is the place's value after such operations; those that are being looked at count as such.
+    carries: BTreeMap<usize, bool>,
+}
+
+impl Chain<'_> {
+    /// The atomic that the instruction at `maker` does with the place's value, as all before it do.
+    fn atomic(&mut self, maker: usize) -> Option<AtomicFn> {
+        self.carries.insert(maker, true);
+        let found = operands(&self.search.program.code[maker].op).and_then(|(atomic, ways)| {
+            let mut is_one = |(own, other): &(Src, Option<Src>)| {
+                self.is_carried(*own, maker, atomic) && !other.is_some_and(|other| self.is_carried(other, maker, atomic))
+            };
+            ways.iter().any(&mut is_one).then_some(atomic)
+        });
+        self.carries.insert(maker, found.is_some());
+        found
+    }
+
+    /// Whether what `src` is at `at` was loaded from the place, or made of that by the same operation.
+    fn is_carried(&mut self, src: Src, at: usize, atomic: AtomicFn) -> bool {
+        let SrcKind::Reg(slot) = src.kind() else { return false };
+        let (program, body) = (self.search.program, self.search.body);
+        let definitions = body.def_use().definitions_past_entry(RegisterOperand { bank: self.bank, slot, width: 1 }, at);
+        let mut carries = |definition: &Definition| match definition {
+            Definition::Entry => false,
+            Definition::At(at) if load_space(&program.code[*at].op).is_some() => body.is_same_place(program, Pc(*at as u32), self.store),
+            Definition::At(at) => match self.carries.get(at) {
+                Some(known) => *known,
+                None => self.carries.len() < CHAIN && self.atomic(*at) == Some(atomic),
+            },
+        };
+        !definitions.is_empty() && definitions.iter().all(&mut carries)
+    }
+}
+
+/// The atomic that does an operation, and which operand is the place's value, beside which other one.
+fn operands(op: &Op) -> Option<(AtomicFn, Vec<(Src, Option<Src>)>)> {
+    let either = |a: Src, b: Src, both: bool| if both { vec![(a, Some(b)), (b, Some(a))] } else { vec![(a, Some(b))] };
+    if let Op::Integer(IntegerOp::Binary { f, a, b, .. }) = *op {
+        let (_, atomic, both) = INTEGER_ATOMICS.iter().copied().find(|(own, ..)| *own == f)?;
+        return Some((atomic, either(a, b, both)));
+    }
+    if let Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo, c, .. })
+    | Op::Float(FloatOp::Ternary { f: FloatTernary::Fma, c, .. }) = *op
+    {
+        return Some((AtomicFn::Add, vec![(c, None)]));
+    }
+    if let Op::Float(FloatOp::Binary { f: f @ (FloatBinary::Add | FloatBinary::Sub), a, b, .. }) = *op {
+        return Some((AtomicFn::Add, either(a, b, f == FloatBinary::Add)));
+    }
+    None
 }
 
 fn is_by_magnitude(op: &Op) -> bool {
