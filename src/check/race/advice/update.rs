@@ -189,7 +189,7 @@ impl Chain<'_> {
     fn atomic(&mut self, maker: usize) -> Option<AtomicFn> {
         self.carries.insert(maker, true);
         let found = operands(&self.search.program.code[maker].op).and_then(|(atomic, ways)| {
-            let mut is_one = |(own, other): &(Src, Option<Src>)| {
+            let mut is_one = |(own, other): &Way| {
                 self.is_carried(*own, maker, atomic) && !other.is_some_and(|other| self.is_carried(other, maker, atomic))
             };
             ways.iter().any(&mut is_one).then_some(atomic)
@@ -215,15 +215,18 @@ impl Chain<'_> {
     }
 }
 
-/// The atomic that does an operation, and which operand is the place's value, beside which other one.
-fn operands(op: &Op) -> Option<(AtomicFn, Vec<(Src, Option<Src>)>)> {
+/// An operand that may be a place's value, and the other one.
+type Way = (Src, Option<Src>);
+
+/// The atomic that does an operation, and the ways to take its operands.
+fn operands(op: &Op) -> Option<(AtomicFn, Vec<Way>)> {
     let either = |a: Src, b: Src, both: bool| if both { vec![(a, Some(b)), (b, Some(a))] } else { vec![(a, Some(b))] };
     if let Op::Integer(IntegerOp::Binary { f, a, b, .. }) = *op {
         let (_, atomic, both) = INTEGER_ATOMICS.iter().copied().find(|(own, ..)| *own == f)?;
         return Some((atomic, either(a, b, both)));
     }
-    if let Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo, c, .. })
-    | Op::Float(FloatOp::Ternary { f: FloatTernary::Fma, c, .. }) = *op
+    if let Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo, c, .. }) | Op::Float(FloatOp::Ternary { f: FloatTernary::Fma, c, .. }) =
+        *op
     {
         return Some((AtomicFn::Add, vec![(c, None)]));
     }
