@@ -34,7 +34,7 @@ const KERNELS: &[(&str, Option<[u32; 3]>)] = &[
 const RUNS: u64 = 5;
 
 /// Times the checkers may make a run slower, and bytes of shadow for a byte that was touched.
-const LIMITS: (f64, f64) = (4.0, 8.0);
+const LIMITS: (f64, f64) = (2.0, 4.0);
 
 fn main() {
     println!("{:<20}{:>10}{:>10}{:>8}{:>8}{:>14}", "kernel", "ms", "checked", "ratio", "at most", "shadow/byte");

@@ -27,6 +27,11 @@ impl HappensBefore {
         }
     }
 
+    /// Whether the phase of a barrier that ends now orders all that the block in `block_slot` did before all that it does after.
+    pub fn is_barrier_of_all(&self, block_slot: u32, id: u32) -> bool {
+        self.block(block_slot).is_some_and(|block| block.is_barrier_of_all(id as usize))
+    }
+
     /// Lanes reach a `bar.warp.sync` of `members`.
     pub fn sync_warp(&mut self, actor: Actor, members: LaneMask) {
         self.acting(actor).warp_sync(actor.warp, actor.lanes, members, actor.tick);
@@ -91,15 +96,8 @@ impl Block {
     /// The phase of barrier `id` ends: what the arrivals released happens before the continuation of those that wait.
     pub fn complete_barrier(&mut self, id: usize, tick: Tick) {
         let arrivals = std::mem::take(&mut self.barriers[id]);
-        let mut arrived = vec![LaneMask::NONE; self.warps.len()];
-        for arrival in arrivals.iter().filter(|arrival| arrival.clock.is_none()) {
-            let own = &mut arrived[arrival.warp.position()];
-            assert!(!own.intersects(arrival.lanes), "a lane waits at barrier {id} once a phase");
-            *own |= arrival.lanes;
-        }
-        if self.warps.iter().zip(&arrived).all(|(warp, arrived)| *arrived == warp.all)
-            && arrivals.iter().all(|arrival| arrival.clock.is_none())
-        {
+        let arrived = self.waiting(&arrivals);
+        if self.are_all(&arrivals, &arrived) {
             return self.synchronize_all(tick);
         }
         let mut joined = VectorClock::default();
@@ -128,6 +126,28 @@ impl Block {
         for (warp, lanes) in arrived.iter().enumerate().filter(|(_, lanes)| !lanes.is_empty()) {
             self.acquire(WarpId::at(warp), *lanes, &clock);
         }
+    }
+
+    /// The lanes of each warp that wait at a barrier where these have arrived.
+    fn waiting(&self, arrivals: &[Arrival]) -> Vec<LaneMask> {
+        let mut arrived = vec![LaneMask::NONE; self.warps.len()];
+        for arrival in arrivals.iter().filter(|arrival| arrival.clock.is_none()) {
+            let own = &mut arrived[arrival.warp.position()];
+            assert!(!own.intersects(arrival.lanes), "a lane waits at a barrier once a phase");
+            *own |= arrival.lanes;
+        }
+        arrived
+    }
+
+    /// Whether those that have `arrived` and wait are all threads of the block.
+    fn are_all(&self, arrivals: &[Arrival], arrived: &[LaneMask]) -> bool {
+        self.warps.iter().zip(arrived).all(|(warp, arrived)| *arrived == warp.all) && arrivals.iter().all(|arrival| arrival.clock.is_none())
+    }
+
+    /// Whether all threads of the block, none of which has exited, wait at barrier `id`.
+    fn is_barrier_of_all(&self, id: usize) -> bool {
+        let arrivals = &self.barriers[id];
+        self.are_all(arrivals, &self.waiting(arrivals))
     }
 
     /// All threads of the block, none of which has exited, synchronize.

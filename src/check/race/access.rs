@@ -7,7 +7,7 @@ use crate::machine::{LaneMask, PerLane, Place, Proxy};
 use crate::order::Operation;
 use crate::program::Pc;
 
-use super::lane_addresses::LaneAddresses;
+use super::lane_addresses::{LaneAddresses, Strided};
 
 /// An access by lanes of a warp, or by an asynchronous operation that they issued.
 #[derive(Clone, Copy, Debug)]
@@ -113,8 +113,12 @@ impl Access {
 }
 
 impl Log {
-    /// Adds an access whose lanes are anywhere.
-    pub fn scatter(&mut self, addresses: &PerLane<u64>) -> LaneAddresses {
+    /// Which address is whose in an access that is about to be added.
+    pub fn lane_addresses(&mut self, lanes: LaneMask, addresses: &PerLane<u64>) -> LaneAddresses {
+        Strided::of(lanes, addresses).map_or_else(|| self.scatter(addresses), LaneAddresses::Tile)
+    }
+
+    fn scatter(&mut self, addresses: &PerLane<u64>) -> LaneAddresses {
         self.scattered.push(*addresses);
         LaneAddresses::Scattered(self.scattered.len() as u32 - 1)
     }

@@ -27,6 +27,7 @@ impl Race {
             return false;
         }
         self.enter(event.by);
+        self.record(event.by.block_slot);
         let actor = actor(event.by, &event.place, event.lanes);
         let how = ObjectUse { ordering: event.how.ordering, scope: event.how.scope };
         let signal = object_signal(event);
@@ -134,7 +135,7 @@ impl Race {
                 op: Operation { lanes, ..access.op },
                 bytes,
                 element: bytes,
-                lane_addresses: self.lane_addresses(lanes, &addresses),
+                lane_addresses: self.lane_addresses(owner, lanes, &addresses),
                 ..access
             };
             self.check(owner, block_slot, access, &addresses);

@@ -3,6 +3,7 @@
 use super::access::{Access, AccessSet, Log, Overflow, Ref};
 use super::lane_addresses::LaneAddresses;
 use super::shadow::{Entry, Shadow};
+use super::unrecorded::{UnrecordedRead, UnrecordedReads};
 use crate::base::WarpId;
 use crate::check::contention::Contention;
 use crate::check::finding::SideAction;
@@ -55,6 +56,8 @@ pub(super) enum ConflictKind {
 pub(super) struct Detector<'a> {
     /// All accesses.
     pub log: &'a mut Log,
+    /// Reads of the same memory that its shadow does not hold yet.
+    pub unrecorded: Option<&'a mut UnrecordedReads>,
     /// The block of the accessing warp.
     pub block: &'a Block,
     /// Blocks of a cluster.
@@ -75,8 +78,30 @@ pub(super) struct Detector<'a> {
     pub lockstep: LaneMask,
     /// The entry with which the access is compared.
     pub compared: Entry,
-    /// The last transition of an entry, before and after, if it is valid at any address: a cache of one.
-    pub cached_transition: Option<(Entry, Entry)>,
+    /// Transitions of entries that are the same at any address.
+    pub transitions: Transitions,
+}
+
+/// What entries become by the access that is compared: the last ones of each hash.
+#[derive(Clone, Copy)]
+pub(super) struct Transitions([(Entry, Entry); 8]);
+
+impl Transitions {
+    /// No transition.
+    pub const NONE: Self = Self([(Entry::NEVER, Entry::NEVER); 8]);
+
+    fn slot(entry: Entry) -> usize {
+        (entry.writes.0 ^ entry.reads.0.rotate_left(1)) as usize % 8
+    }
+
+    fn after(&self, before: Entry) -> Option<Entry> {
+        let (known, after) = self.0[Self::slot(before)];
+        (known == before).then_some(after)
+    }
+
+    fn add(&mut self, before: Entry, after: Entry) {
+        self.0[Self::slot(before)] = (before, after);
+    }
 }
 
 /// The relation of two accesses where both touch the same bytes.
@@ -152,8 +177,25 @@ impl Detector<'_> {
         self.access.action == SideAction::Write && self.access.strong.is_none()
     }
 
+    /// Records reads that were set aside before the access that is compared.
+    fn record(&mut self, shadow: &mut Shadow, reads: &[UnrecordedRead]) {
+        let (access, own, compared) = (self.access, self.own, self.compared);
+        for read in reads {
+            let addresses = read.addresses.map(u64::from);
+            self.access = read.access(self.block.number, self.log.lane_addresses(read.lanes, &addresses));
+            self.own = self.log.push(self.access);
+            self.transitions = Transitions::NONE;
+            self.lanes(shadow, &addresses);
+        }
+        (self.access, self.own, self.compared, self.transitions) = (access, own, compared, Transitions::NONE);
+    }
+
     /// Compares the bytes from `address` on.
     pub fn range(&mut self, shadow: &mut Shadow, mut address: u64, mut bytes: u64) {
+        if let Some(unrecorded) = self.unrecorded.as_mut().filter(|reads| reads.touches(address, bytes)) {
+            let reads = unrecorded.take();
+            self.record(shadow, &reads);
+        }
         while bytes > 0 {
             let (entries, unit) = shadow.units(address, bytes);
             let done = entries.len() as u64 * unit;
@@ -167,14 +209,17 @@ impl Detector<'_> {
         let mut index = 0;
         while index < entries.len() {
             let from = entries[index];
-            let (to, is_address_independent) = match self.cached_transition {
-                Some((before, after)) if before == from => (after, true),
-                _ => self.entry(from, address + index as u64 * unit),
+            let known = self.transitions.after(from);
+            let (to, is_address_independent) = match known {
+                Some(after) => (after, true),
+                None => self.entry(from, address + index as u64 * unit),
             };
             entries[index] = to;
             index += 1;
             if is_address_independent {
-                self.cached_transition = Some((from, to));
+                if known.is_none() {
+                    self.transitions.add(from, to);
+                }
                 while index < entries.len() && entries[index] == from {
                     entries[index] = to;
                     index += 1;

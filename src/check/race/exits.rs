@@ -36,11 +36,11 @@ impl Race {
 
     /// Holds findings of those of the accesses to the byte at `address` that may come when the block in `block_slot` is gone.
     fn outlived(&mut self, block_slot: u32, accesses: Ref, address: u64, exit: &Side) {
-        let members = self.log.members(accesses).map(|one| *self.log.get(one));
+        let members = self.shared_log.members(accesses).map(|one| *self.shared_log.get(one));
         let late: Vec<Access> = members.filter(|access| self.may_outlive(block_slot, access)).collect();
         for access in &late {
             assert!(access.op.tick <= exit.place.tick, "what a block does not know of came before its exit");
-            let first = self.side(access, access.lanes_at(address, &self.log));
+            let first = self.side(access, access.lanes_at(address, &self.shared_log));
             if !self.deferred.repeats(Pair::new(CLUSTER_EXITED, 0, Some(&first), exit)) {
                 let memory = MemoryRange { space: Space::Shared, block: self.index_in(block_slot), address, bytes: access.bytes.min(16) };
                 self.deferred.defer(outlives(first, exit, memory));

@@ -157,11 +157,14 @@ impl Strided {
             let all = (0..rows).fold(LaneMask::NONE, |all, row| all | columns(row));
             return Some(SmallVec::from_slice(&[self.run(0, all, bytes)?]));
         }
-        (0..rows)
-            .map(|row| (row, columns(row)))
-            .filter(|(_, columns)| !columns.is_empty())
-            .map(|(row, columns)| self.run(row, columns, bytes))
-            .collect()
+        let mut runs = SmallVec::new();
+        for row in 0..rows {
+            let columns = columns(row);
+            if !columns.is_empty() {
+                runs.push(self.run(row, columns, bytes)?);
+            }
+        }
+        Some(runs)
     }
 
     /// What some columns of a row touch; none where there are gaps.

@@ -5,7 +5,7 @@
 //! Happens-before as the PTX memory model defines it (PTX ISA, "Memory Consistency Model"), over the run as it went: [`crate::order`] keeps
 //! what every thread knows of the others. Copies are threads of their own ([`copies`]). What other blocks of a cluster do to the shared
 //! memory of a block must be known to it when it exits ([`exits`]). [`shadow`] holds for every byte its last writer and its readers since;
-//! [`detector`] compares an access with them. A write that is ordered after everything before it replaces it all (Flanagan and Freund,
+//! [`detector`] compares an access with them; reads that a barrier of the block follows mostly need no record ([`unrecorded`]). A write that is ordered after everything before it replaces it all (Flanagan and Freund,
 //! "FastTrack", 2009).
 //!
 //! A write that a strong read observed is ordered before what follows the read ([`observed`]). Where warps have a stack, as below sm_70,
@@ -39,6 +39,7 @@ mod report;
 mod shadow;
 mod tolerated;
 mod unordered;
+mod unrecorded;
 mod wgmma;
 mod why;
 
@@ -47,15 +48,16 @@ use std::sync::Arc;
 
 pub(super) use cause::is_same as is_same_cause;
 
-use access::{Access, Log, Sweep};
+use access::{Access, Log, Ref, Sweep};
 pub use advice::{Body, Language, Term};
 
 use advice::{GroupWait, Signal, Signals, Updates};
-use detector::{Conflict, ConflictKind, Detector};
-use lane_addresses::{LaneAddresses, Strided};
+use detector::{Conflict, ConflictKind, Detector, Transitions};
+use lane_addresses::LaneAddresses;
 pub use path::SynchronizationPath;
 use shadow::{Entry, Shadow};
 use unordered::UnorderedFindings;
+use unrecorded::{UnrecordedRead, UnrecordedReads};
 
 use crate::base::WarpId;
 use crate::check::catalogue::FindingId;
@@ -69,7 +71,7 @@ use crate::flow::result_use::ResultUse;
 use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
     AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, Order, OrderEvent, PerLane,
-    Place, PreparedLaunch,
+    Place, PreparedLaunch, Proxy,
 };
 use crate::order::{Actor, Agent, AsyncKind, HappensBefore, Operation, Strong};
 use crate::program::{self, AtomicOp, MemoryOp, Op, Pc, Program, map};
@@ -85,7 +87,12 @@ struct Race {
     global: Option<Box<Shadow>>,
     /// That of the shared memory of the block in a block slot.
     shared: Vec<Option<Box<Shadow>>>,
+    /// Reads that it does not hold yet.
+    unrecorded: Vec<UnrecordedReads>,
+    /// What the shadow of global memory refers to.
     log: Log,
+    /// What the shadows of shared memory refer to: it is swept often, and they are small.
+    shared_log: Log,
     contention: Contention,
     conflicts: Vec<Conflict>,
     /// Whether it was said that lanes rely on lockstep.
@@ -103,6 +110,9 @@ struct Race {
     differing: BTreeSet<Pc>,
 }
 
+/// Bytes between the first and the last byte of a read up to which all of them are looked at, whether a lane reads them or not.
+const SPAN: u64 = 512;
+
 /// Memory: global, or the shared memory of the block in a block slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ShadowMemory {
@@ -118,7 +128,9 @@ impl Race {
             order: HappensBefore::new(0, 1),
             global: None,
             shared: Vec::new(),
+            unrecorded: Vec::new(),
             log: Log::default(),
+            shared_log: Log::default(),
             contention: Contention::default(),
             conflicts: Vec::new(),
             is_lockstep_noted: false,
@@ -163,7 +175,9 @@ impl Checker for Race {
 
     fn size(&self) -> (usize, usize) {
         let of = |size: fn(&Shadow) -> usize| self.shadows().map(size).sum::<usize>();
-        (of(Shadow::bytes) + self.log.bytes(), of(Shadow::covered))
+        let unrecorded: usize = self.unrecorded.iter().map(UnrecordedReads::bytes).sum();
+        let logs = self.log.bytes() + self.shared_log.bytes();
+        (of(Shadow::bytes) + logs + unrecorded, of(Shadow::covered))
     }
 
     fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
@@ -201,6 +215,7 @@ impl Race {
             self.order.run_in_lockstep(actor(event.by, &event.place, event.lanes), event.lockstep);
         }
         if event.how.ordering != Ordering::Weak {
+            self.record(event.by.block_slot);
             if event.how.ordering.acquires() && event.kind != AccessKind::Write {
                 self.note_acquired(owner, event);
             }
@@ -212,18 +227,74 @@ impl Race {
         if owner != ShadowMemory::Global && event.max < map::SHARED_RESERVED {
             return false;
         }
-        let access = self.plain(event);
+        if self.sets_aside(event) {
+            return false;
+        }
+        let access = self.plain(owner, event);
         self.check(owner, event.by.block_slot, access, event.addresses);
         self.compare_values(event, &access);
         self.report(owner, event.by.block_slot, &access, to)
     }
 
+    /// Whether an access is a read of shared memory that is ordered after what it reads, and is recorded only if that matters later
+    /// ([`unrecorded`]).
+    fn sets_aside(&mut self, event: &AccessEvent<'_>) -> bool {
+        let is_plain = event.kind == AccessKind::Read && event.how.ordering == Ordering::Weak && event.proxy == Proxy::Generic;
+        if !is_plain || event.space != Space::Shared || self.order.cluster() > 1 || !event.lockstep.is_empty() {
+            return false;
+        }
+        let block_slot = event.by.block_slot as usize;
+        let Self { order, shared, shared_log: log, .. } = self;
+        let (Some(shadow), Some(block)) = (&mut shared[block_slot], order.block(event.by.block_slot)) else { return false };
+        let warp = WarpId::new(event.place.warp.number());
+        let mut known = Ref::default();
+        let mut is_ordered = |writes: Ref| {
+            let is_it = writes == known || writes.is_one() && block.happens_before_all(warp, &log.get(writes).op);
+            if is_it {
+                known = writes;
+            }
+            is_it
+        };
+        let mut are_ordered = |address: u64, bytes: u64| {
+            let (entries, unit) = shadow.units(address, bytes);
+            entries.len() as u64 * unit == bytes && entries.iter().all(|entry| is_ordered(entry.writes))
+        };
+        let (bytes, span) = (u64::from(event.bytes), event.max - event.min + u64::from(event.bytes));
+        // What lies between the lanes is mostly as ordered as what they read.
+        let is_known = span <= SPAN && are_ordered(event.min, span);
+        if !is_known && !event.lanes.iter().all(|lane| are_ordered(event.addresses[lane], bytes)) {
+            return false;
+        }
+        if self.unrecorded[block_slot].are_full() {
+            self.record(event.by.block_slot);
+        }
+        let element = element_bytes(&self.program.code[event.place.pc.index()].op, event.bytes);
+        let (Place { tick, pc, .. }, lanes, bytes) = (event.place, event.lanes, (event.bytes, element));
+        let addresses = event.addresses.map(|address| address as u32);
+        let read = UnrecordedRead { tick, pc, warp, lanes, bytes, addresses };
+        self.unrecorded[block_slot].push(read, (event.min, span));
+        true
+    }
+
+    /// Records the reads of the shared memory of the block in `block_slot` that were set aside.
+    fn record(&mut self, block_slot: u32) {
+        let Some(unrecorded) = self.unrecorded.get_mut(block_slot as usize).filter(|reads| !reads.is_empty()) else { return };
+        let reads = unrecorded.take();
+        let Some(number) = self.order.block(block_slot).map(|block| block.number) else { return };
+        for read in reads {
+            let addresses = read.addresses.map(u64::from);
+            let owner = ShadowMemory::Block(block_slot);
+            let access = read.access(number, self.lane_addresses(owner, read.lanes, &addresses));
+            self.check(owner, block_slot, access, &addresses);
+        }
+    }
+
     /// Notes that it is chance what an access acquires: the write that it reads is ordered before it by that alone.
     fn note_acquired(&mut self, owner: ShadowMemory, event: &AccessEvent<'_>) {
-        let Self { order, global, shared, log, contention, .. } = self;
-        let shadow = match owner {
-            ShadowMemory::Global => global.as_mut(),
-            ShadowMemory::Block(block_slot) => shared.get_mut(block_slot as usize).and_then(Option::as_mut),
+        let Self { order, global, shared, log, shared_log, contention, .. } = self;
+        let (shadow, log) = match owner {
+            ShadowMemory::Global => (global.as_mut(), log),
+            ShadowMemory::Block(block_slot) => (shared.get_mut(block_slot as usize).and_then(Option::as_mut), shared_log),
         };
         let (Some(shadow), Some(block)) = (shadow, order.block(event.by.block_slot)) else { return };
         let warp = WarpId::new(event.place.warp.number());
@@ -271,7 +342,7 @@ impl Race {
         });
     }
 
-    fn plain(&mut self, event: &AccessEvent<'_>) -> Access {
+    fn plain(&mut self, owner: ShadowMemory, event: &AccessEvent<'_>) -> Access {
         let action = match event.kind {
             AccessKind::Read => SideAction::Read,
             AccessKind::Write => SideAction::Write,
@@ -289,13 +360,20 @@ impl Race {
             proxy: event.proxy,
             bytes: event.bytes,
             element,
-            lane_addresses: self.lane_addresses(event.lanes, event.addresses),
+            lane_addresses: self.lane_addresses(owner, event.lanes, event.addresses),
             copy: 0,
         }
     }
 
-    fn lane_addresses(&mut self, lanes: LaneMask, addresses: &PerLane<u64>) -> LaneAddresses {
-        Strided::of(lanes, addresses).map_or_else(|| self.log.scatter(addresses), LaneAddresses::Tile)
+    fn lane_addresses(&mut self, owner: ShadowMemory, lanes: LaneMask, addresses: &PerLane<u64>) -> LaneAddresses {
+        self.log_of(owner).lane_addresses(lanes, addresses)
+    }
+
+    fn log_of(&mut self, memory: ShadowMemory) -> &mut Log {
+        match memory {
+            ShadowMemory::Global => &mut self.log,
+            ShadowMemory::Block(_) => &mut self.shared_log,
+        }
     }
 
     /// Checks an access of lanes of the block in `block_slot`.
@@ -311,11 +389,11 @@ impl Race {
         access: Access,
         mut compare: impl FnMut(&mut Detector<'_>, &mut Shadow),
     ) {
-        let Self { order, global, shared, log, conflicts, contention, lockstep, is_lockstep_noted, .. } = self;
-        let shadow = match owner {
-            ShadowMemory::Global => global,
+        let Self { order, global, shared, unrecorded, log, shared_log, conflicts, contention, lockstep, is_lockstep_noted, .. } = self;
+        let (shadow, unrecorded, log) = match owner {
+            ShadowMemory::Global => (global, None, log),
             ShadowMemory::Block(block_slot) => match shared.get_mut(block_slot as usize) {
-                Some(shadow) if order.block(block_slot).is_some() => shadow,
+                Some(shadow) if order.block(block_slot).is_some() => (shadow, unrecorded.get_mut(block_slot as usize), shared_log),
                 _ => return,
             },
         };
@@ -325,9 +403,10 @@ impl Race {
         let (is_global, cluster) = (owner == ShadowMemory::Global, order.cluster());
         let lockstep = if access.op.agent == Agent::Threads { *lockstep } else { LaneMask::NONE };
         let notes_lockstep = !*is_lockstep_noted;
-        let (compared, cached_transition) = (Entry::default(), None);
+        let (compared, transitions) = (Entry::default(), Transitions::NONE);
         let mut detector = Detector {
             log,
+            unrecorded,
             block,
             cluster,
             is_global,
@@ -338,11 +417,11 @@ impl Race {
             notes_lockstep,
             lockstep,
             compared,
-            cached_transition,
+            transitions,
         };
         compare(&mut detector, shadow.get_or_insert_default());
-        if self.log.is_full() && self.log.is_worth_a_sweep(self.shadows().map(Shadow::len).sum()) {
-            self.sweep();
+        if self.log_of(owner).is_full() {
+            self.sweep(owner);
         }
     }
 
@@ -350,13 +429,19 @@ impl Race {
         self.global.iter().chain(self.shared.iter().flatten()).map(|shadow| &**shadow)
     }
 
-    /// Throws away the accesses that no shadow refers to.
-    fn sweep(&mut self) {
-        let Self { log, global, shared, .. } = self;
-        let mut sweep = Sweep::new(log);
-        global.iter().chain(shared.iter().flatten()).for_each(|shadow| shadow.mark(&mut sweep));
-        let swept = sweep.end();
-        global.iter_mut().chain(shared.iter_mut().flatten()).for_each(|shadow| shadow.follow(&swept));
+    /// Throws away the accesses to `memory`, or to all shared memory, that no shadow refers to, if that is worth its time.
+    fn sweep(&mut self, memory: ShadowMemory) {
+        let Self { log, shared_log, global, shared, .. } = self;
+        let (log, shadows) = match memory {
+            ShadowMemory::Global => (log, std::slice::from_mut(global)),
+            ShadowMemory::Block(_) => (shared_log, &mut shared[..]),
+        };
+        if log.is_worth_a_sweep(shadows.iter().flatten().map(|shadow| shadow.len()).sum()) {
+            let mut sweep = Sweep::new(log);
+            shadows.iter().flatten().for_each(|shadow| shadow.mark(&mut sweep));
+            let swept = sweep.end();
+            shadows.iter_mut().flatten().for_each(|shadow| shadow.follow(&swept));
+        }
     }
 
     /// The block that does something, which may be new in its block slot.
@@ -365,8 +450,10 @@ impl Race {
             let block_slot = by.block_slot as usize;
             if self.shared.len() <= block_slot {
                 self.shared.resize_with(block_slot + 1, || None);
+                self.unrecorded.resize_with(block_slot + 1, UnrecordedReads::default);
             }
             self.shared[block_slot] = None;
+            self.unrecorded[block_slot].clear();
         }
         debug_assert!((by.block_slot as usize) < self.shared.len(), "a block in a block slot has a place for its shadow");
     }
@@ -420,15 +507,37 @@ impl Race {
         }
     }
 
+    /// Whether something may order some accesses of the block in `block_slot` before some of its threads and not before others.
+    fn may_order_some(&self, block_slot: u32, order: Order) -> bool {
+        match order {
+            Order::Arrived { .. } | Order::Committed { .. } | Order::Collective { .. } => false,
+            // Copies of single lanes do not read shared memory.
+            Order::Awaited(CopyWait { bulk, .. }) => bulk,
+            Order::BarrierCompleted { id, .. } => !self.order.is_barrier_of_all(block_slot, id),
+            Order::Fence { .. }
+            | Order::WarpSync { .. }
+            | Order::ClusterArrived { .. }
+            | Order::ClusterWaits
+            | Order::ClusterBarrierCompleted { .. }
+            | Order::Exited => true,
+        }
+    }
+
     /// Threads did something that orders them.
     fn order(&mut self, event: &OrderEvent<'_>) {
         let OrderEvent { place, by, lanes, order } = *event;
         self.enter(by);
         let actor = actor(by, &place, lanes);
+        if !self.unrecorded[by.block_slot as usize].is_empty() && self.may_order_some(by.block_slot, order) {
+            self.record(by.block_slot);
+        }
         match order {
             Order::Fence { kind, ordering, scope } => self.order.fence(actor, kind, ordering, scope),
             Order::Arrived { id, waits, .. } => self.order.arrive(actor, id, waits),
-            Order::BarrierCompleted { id, .. } => self.order.complete_barrier(by.block_slot, id, place.tick),
+            Order::BarrierCompleted { id, .. } => {
+                self.unrecorded[by.block_slot as usize].clear();
+                self.order.complete_barrier(by.block_slot, id, place.tick);
+            }
             Order::WarpSync { members } => self.order.sync_warp(actor, members),
             Order::Committed { bulk } => self.order.commit(actor, bulk),
             Order::Awaited(CopyWait { bulk, read, open, pending }) => {

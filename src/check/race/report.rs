@@ -47,6 +47,10 @@ impl Race {
     /// Reports the conflicts of an access of the block in `block_slot`. True if there is a new finding among them.
     pub(super) fn report(&mut self, owner: ShadowMemory, block_slot: u32, access: &Access, to: &mut Reporter<'_>) -> bool {
         let mut new = false;
+        if !self.conflicts.is_empty() {
+            // What follows from a race orders some threads.
+            self.record(block_slot);
+        }
         for mut conflict in std::mem::take(&mut self.conflicts) {
             self.order_racy_read(block_slot, access, &conflict);
             if conflict.kind == ConflictKind::SameValue && self.is_lost_update(&conflict.first, access) {

@@ -21,6 +21,11 @@ pub(super) struct Entry {
     pub reads: Ref,
 }
 
+impl Entry {
+    /// What no unit of memory has.
+    pub const NEVER: Self = Self { writes: Ref(u32::MAX), reads: Ref(u32::MAX) };
+}
+
 #[derive(Clone, Debug)]
 struct Page {
     /// Bytes of a unit, as a power of two: 0, 1 or 2.

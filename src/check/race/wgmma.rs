@@ -18,6 +18,7 @@ impl Race {
     /// Something becomes of a `wgmma`, or of registers that one uses.
     pub(super) fn wgmma(&mut self, event: &WgmmaEvent<'_>, to: &mut Reporter<'_>) -> bool {
         self.enter(event.by);
+        self.record(event.by.block_slot);
         let actor = actor(event.by, &event.place, event.lanes);
         match event.change {
             WgmmaChange::Issued { wgmma, .. } => return self.issue_wgmma(event, wgmma, to),

@@ -1,0 +1,137 @@
+//! Reads of shared memory that the shadow does not hold yet.
+//!
+//! Most reads of shared memory are plain, ordered after what they read, and followed by a barrier of the whole block before anything
+//! else touches the place: then no later access races with them, and a record of them is of no use. So they are kept aside, and recorded
+//! only where something else comes first: another access to the same place, or anything that may order some threads and not others.
+
+use super::access::Access;
+use super::lane_addresses::LaneAddresses;
+use crate::base::WarpId;
+use crate::check::finding::SideAction;
+use crate::machine::{LaneMask, PerLane, Proxy, Tick};
+use crate::order::{Agent, Operation};
+use crate::program::Pc;
+
+/// Reads that are kept aside for a block.
+const KEPT: usize = 512;
+
+/// Bytes of shared memory that one bit stands for.
+const UNIT: u64 = 256;
+
+/// Bits for the shared memory of a block; the last one stands for all that lies beyond as well.
+const UNITS: u64 = 1024;
+
+/// A plain read, as small as it can be kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UnrecordedRead {
+    pub tick: Tick,
+    pub pc: Pc,
+    pub warp: WarpId,
+    pub lanes: LaneMask,
+    /// Bytes a lane, and of each of its elements.
+    pub bytes: (u32, u32),
+    /// The address of each lane: shared memory has addresses of 32 bits.
+    pub addresses: PerLane<u32>,
+}
+
+/// The reads of the shared memory of one block that are kept aside.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UnrecordedReads {
+    reads: Vec<UnrecordedRead>,
+    /// What they touch, a bit for each unit.
+    touched: [u64; (UNITS / 64) as usize],
+}
+
+impl UnrecordedRead {
+    /// The read as an access of the block of this number, by lanes with these addresses.
+    pub fn access(&self, block: u32, lane_addresses: LaneAddresses) -> Access {
+        let Self { tick, pc, warp, lanes, bytes: (bytes, element), .. } = *self;
+        Access {
+            op: Operation { tick, block, warp, lanes, agent: Agent::Threads, only_reads: true },
+            pc,
+            action: SideAction::Read,
+            is_mbarrier: false,
+            strong: None,
+            is_relaxed: false,
+            proxy: Proxy::Generic,
+            bytes,
+            element,
+            lane_addresses,
+            copy: 0,
+        }
+    }
+}
+
+/// The units that the `bytes` bytes from `address` on lie in.
+fn units(address: u64, bytes: u64) -> impl Iterator<Item = (usize, u64)> {
+    let unit = |address: u64| (address / UNIT).min(UNITS - 1);
+    (unit(address)..=unit(address + bytes - 1)).map(|unit| ((unit / 64) as usize, 1 << (unit % 64)))
+}
+
+impl UnrecordedReads {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.reads.is_empty()
+    }
+
+    /// Whether no more are kept.
+    pub fn are_full(&self) -> bool {
+        self.reads.len() >= KEPT
+    }
+
+    /// Keeps a read of some of the `bytes` bytes from `address` on.
+    pub fn push(&mut self, read: UnrecordedRead, (address, bytes): (u64, u64)) {
+        assert!(bytes > 0 && !self.are_full(), "a read touches something, and there is a place for it");
+        units(address, bytes).for_each(|(word, bit)| self.touched[word] |= bit);
+        self.reads.push(read);
+    }
+
+    /// Whether one of them may touch the `bytes` bytes from `address` on.
+    pub fn touches(&self, address: u64, bytes: u64) -> bool {
+        !self.reads.is_empty() && units(address, bytes).any(|(word, bit)| self.touched[word] & bit != 0)
+    }
+
+    /// Takes all of them, oldest first.
+    pub fn take(&mut self) -> Vec<UnrecordedRead> {
+        self.touched = Default::default();
+        std::mem::take(&mut self.reads)
+    }
+
+    /// Forgets all of them: whatever comes is ordered after them.
+    pub fn clear(&mut self) {
+        self.touched = Default::default();
+        self.reads.clear();
+    }
+
+    /// Bytes that they take.
+    pub fn bytes(&self) -> usize {
+        self.reads.len() * size_of::<UnrecordedRead>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_is_found_by_what_it_touches() {
+        let addresses = std::array::from_fn(|lane| 0x3fc + lane as u32 * 4);
+        let (warp, lanes) = (WarpId::new(0), LaneMask::ALL);
+        let read = UnrecordedRead { tick: Tick(3), pc: Pc(1), warp, lanes, bytes: (4, 4), addresses };
+        let mut reads = UnrecordedReads::default();
+        assert!(!reads.touches(0, 1 << 20) && reads.is_empty());
+        reads.push(read, (0x3fc, 0x80));
+        let touched = |reads: &UnrecordedReads| [0x2ff, 0x300, 0x400, 0x4ff, 0x500].map(|address| reads.touches(address, 1));
+        assert_eq!(touched(&reads), [false, true, true, true, false]);
+        assert!(reads.touches(0, 0x301) && !reads.touches(0, 0x300));
+        assert_eq!(reads.take().len(), 1);
+        assert_eq!(touched(&reads), [false; 5]);
+        reads.push(read, (UNIT * UNITS * 2, 4));
+        assert!(reads.touches(UNIT * UNITS, 1) && reads.touches(UNIT * UNITS - 1, 1) && !reads.touches(0, UNIT));
+    }
+
+    #[test]
+    fn a_read_is_small() {
+        assert_eq!(size_of::<UnrecordedRead>(), 160);
+    }
+}
