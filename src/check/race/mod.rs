@@ -5,8 +5,8 @@
 //! Happens-before as the PTX memory model defines it (PTX ISA, "Memory Consistency Model"), over the run as it went: [`crate::order`] keeps
 //! what every thread knows of the others. Copies are threads of their own ([`copies`]). What other blocks of a cluster do to the shared
 //! memory of a block must be known to it when it exits ([`exits`]). [`shadow`] holds for every byte its last writer and its readers since;
-//! [`detector`] compares an access with them; reads that a barrier of the block follows mostly need no record ([`unrecorded`]). A write that is ordered after everything before it replaces it all (Flanagan and Freund,
-//! "FastTrack", 2009).
+//! [`detector`] compares an access with them; most reads of shared memory need no record ([`recording`]). A write
+//! that is ordered after everything before it replaces it all (Flanagan and Freund, "FastTrack", 2009).
 //!
 //! A write that a strong read observed is ordered before what follows the read ([`observed`]). Where warps have a stack, as below sm_70,
 //! lanes that execute instructions together are ordered by that.
@@ -35,6 +35,7 @@ mod exits;
 mod lane_addresses;
 mod observed;
 mod path;
+mod recording;
 mod report;
 mod shadow;
 mod tolerated;
@@ -48,7 +49,7 @@ use std::sync::Arc;
 
 pub(super) use cause::is_same as is_same_cause;
 
-use access::{Access, Log, Ref, Sweep};
+use access::{Access, Log, Sweep};
 pub use advice::{Body, Language, Term};
 
 use advice::{GroupWait, Signal, Signals, Updates};
@@ -57,7 +58,7 @@ use lane_addresses::LaneAddresses;
 pub use path::SynchronizationPath;
 use shadow::{Entry, Shadow};
 use unordered::UnorderedFindings;
-use unrecorded::{UnrecordedRead, UnrecordedReads};
+use unrecorded::UnrecordedReads;
 
 use crate::base::WarpId;
 use crate::check::catalogue::FindingId;
@@ -71,7 +72,7 @@ use crate::flow::result_use::ResultUse;
 use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
     AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, Order, OrderEvent, PerLane,
-    Place, PreparedLaunch, Proxy,
+    Place, PreparedLaunch,
 };
 use crate::order::{Actor, Agent, AsyncKind, HappensBefore, Operation, Strong};
 use crate::program::{self, AtomicOp, MemoryOp, Op, Pc, Program, map};
@@ -109,9 +110,6 @@ struct Race {
     /// The stores that have written different values to one place, by threads that nothing orders.
     differing: BTreeSet<Pc>,
 }
-
-/// Bytes between the first and the last byte of a read up to which all of them are looked at, whether a lane reads them or not.
-const SPAN: u64 = 512;
 
 /// Memory: global, or the shared memory of the block in a block slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,59 +232,6 @@ impl Race {
         self.check(owner, event.by.block_slot, access, event.addresses);
         self.compare_values(event, &access);
         self.report(owner, event.by.block_slot, &access, to)
-    }
-
-    /// Whether an access is a read of shared memory that is ordered after what it reads, and is recorded only if that matters later
-    /// ([`unrecorded`]).
-    fn sets_aside(&mut self, event: &AccessEvent<'_>) -> bool {
-        let is_plain = event.kind == AccessKind::Read && event.how.ordering == Ordering::Weak && event.proxy == Proxy::Generic;
-        if !is_plain || event.space != Space::Shared || self.order.cluster() > 1 || !event.lockstep.is_empty() {
-            return false;
-        }
-        let block_slot = event.by.block_slot as usize;
-        let Self { order, shared, shared_log: log, .. } = self;
-        let (Some(shadow), Some(block)) = (&mut shared[block_slot], order.block(event.by.block_slot)) else { return false };
-        let warp = WarpId::new(event.place.warp.number());
-        let mut known = Ref::default();
-        let mut is_ordered = |writes: Ref| {
-            let is_it = writes == known || writes.is_one() && block.happens_before_all(warp, &log.get(writes).op);
-            if is_it {
-                known = writes;
-            }
-            is_it
-        };
-        let mut are_ordered = |address: u64, bytes: u64| {
-            let (entries, unit) = shadow.units(address, bytes);
-            entries.len() as u64 * unit == bytes && entries.iter().all(|entry| is_ordered(entry.writes))
-        };
-        let (bytes, span) = (u64::from(event.bytes), event.max - event.min + u64::from(event.bytes));
-        // What lies between the lanes is mostly as ordered as what they read.
-        let is_known = span <= SPAN && are_ordered(event.min, span);
-        if !is_known && !event.lanes.iter().all(|lane| are_ordered(event.addresses[lane], bytes)) {
-            return false;
-        }
-        if self.unrecorded[block_slot].are_full() {
-            self.record(event.by.block_slot);
-        }
-        let element = element_bytes(&self.program.code[event.place.pc.index()].op, event.bytes);
-        let (Place { tick, pc, .. }, lanes, bytes) = (event.place, event.lanes, (event.bytes, element));
-        let addresses = event.addresses.map(|address| address as u32);
-        let read = UnrecordedRead { tick, pc, warp, lanes, bytes, addresses };
-        self.unrecorded[block_slot].push(read, (event.min, span));
-        true
-    }
-
-    /// Records the reads of the shared memory of the block in `block_slot` that were set aside.
-    fn record(&mut self, block_slot: u32) {
-        let Some(unrecorded) = self.unrecorded.get_mut(block_slot as usize).filter(|reads| !reads.is_empty()) else { return };
-        let reads = unrecorded.take();
-        let Some(number) = self.order.block(block_slot).map(|block| block.number) else { return };
-        for read in reads {
-            let addresses = read.addresses.map(u64::from);
-            let owner = ShadowMemory::Block(block_slot);
-            let access = read.access(number, self.lane_addresses(owner, read.lanes, &addresses));
-            self.check(owner, block_slot, access, &addresses);
-        }
     }
 
     /// Notes that it is chance what an access acquires: the write that it reads is ordered before it by that alone.
@@ -504,22 +449,6 @@ impl Race {
         }
         if writes {
             self.signals.note_write(signal);
-        }
-    }
-
-    /// Whether something may order some accesses of the block in `block_slot` before some of its threads and not before others.
-    fn may_order_some(&self, block_slot: u32, order: Order) -> bool {
-        match order {
-            Order::Arrived { .. } | Order::Committed { .. } | Order::Collective { .. } => false,
-            // Copies of single lanes do not read shared memory.
-            Order::Awaited(CopyWait { bulk, .. }) => bulk,
-            Order::BarrierCompleted { id, .. } => !self.order.is_barrier_of_all(block_slot, id),
-            Order::Fence { .. }
-            | Order::WarpSync { .. }
-            | Order::ClusterArrived { .. }
-            | Order::ClusterWaits
-            | Order::ClusterBarrierCompleted { .. }
-            | Order::Exited => true,
         }
     }
 

@@ -1,8 +1,4 @@
 //! Reads of shared memory that the shadow does not hold yet.
-//!
-//! Most reads of shared memory are plain, ordered after what they read, and followed by a barrier of the whole block before anything
-//! else touches the place: then no later access races with them, and a record of them is of no use. So they are kept aside, and recorded
-//! only where something else comes first: another access to the same place, or anything that may order some threads and not others.
 
 use super::access::Access;
 use super::lane_addresses::LaneAddresses;
