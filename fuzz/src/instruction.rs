@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use arbitrary::{Error, Result, Unstructured};
 use ptxdbg::isa::{
-    ControlDecode, Count, Decode, Form, MbarrierDecode, MoveDecode, OperandForm, OperandType, ParallelDecode, Role, ScalarType,
-    VideoDecode, Word, table,
+    ControlDecode, Count, Decode, Form, MbarrierDecode, Modifier, MoveDecode, OperandForm, OperandType, ParallelDecode, Role, ScalarType,
+    VideoDecode, table,
 };
 
 use super::operand::{address, braced, destination, register, shared_address, source};
@@ -142,10 +142,10 @@ pub fn guard(u: &mut Unstructured<'_>) -> Result<String> {
 }
 
 /// A word for every place that must be filled and for some that may be.
-fn words(u: &mut Unstructured<'_>, edition: Edition, form: &Form) -> Result<Vec<Word>> {
+fn words(u: &mut Unstructured<'_>, edition: Edition, form: &Form) -> Result<Vec<Modifier>> {
     let mut words = Vec::new();
     for place in &form.places {
-        let fit: Vec<Word> = place.words.iter().filter(|word| edition.has(word.ptx, word.sm)).copied().collect();
+        let fit: Vec<Modifier> = place.words.iter().filter(|word| edition.has(word.ptx, word.sm)).copied().collect();
         if !fit.is_empty() && (place.required || u.ratio(1, 3)?) {
             words.push(*u.choose(&fit)?);
         }
@@ -154,7 +154,7 @@ fn words(u: &mut Unstructured<'_>, edition: Edition, form: &Form) -> Result<Vec<
 }
 
 /// An operand as its form wants it.
-fn written(u: &mut Unstructured<'_>, form: &Form, operand: &OperandForm, words: &[Word]) -> Result<String> {
+fn written(u: &mut Unstructured<'_>, form: &Form, operand: &OperandForm, words: &[Modifier]) -> Result<String> {
     let types: Vec<ScalarType> = words.iter().filter_map(|word| word.ty).collect();
     let texts: Vec<&str> = words.iter().map(|word| word.text).collect();
     let last = types.last().copied().unwrap_or(ScalarType::B32);

@@ -12,7 +12,7 @@ use super::remedy::Candidate;
 use super::sections::Reversible;
 use crate::base::Severity;
 use crate::isa::Space;
-use crate::machine::{LaneMask, Place};
+use crate::machine::{IssuePoint, LaneMask};
 use crate::program::Pc;
 
 /// A mistake of the kernel. One for one cause: what the same two instructions do again is counted.
@@ -63,7 +63,7 @@ pub enum Distance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side {
     /// The instruction, time, block and warp. Of an asynchronous copy, of the instruction that issued it.
-    pub place: Place,
+    pub place: IssuePoint,
     /// The lanes.
     pub lanes: LaneMask,
     /// What they did.
@@ -123,7 +123,7 @@ pub struct MemoryRange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The instruction, if the step is one.
-    pub place: Option<Place>,
+    pub place: Option<IssuePoint>,
     /// What it does for the order, or what is missing there.
     pub text: String,
 }
@@ -244,7 +244,7 @@ impl Pair {
 
 impl Side {
     /// Lanes that did something at `place` without touching memory.
-    pub fn new(place: Place, lanes: LaneMask, action: SideAction) -> Self {
+    pub fn new(place: IssuePoint, lanes: LaneMask, action: SideAction) -> Self {
         Self { place, lanes, action, bytes: 0, copy: None }
     }
 }

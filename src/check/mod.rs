@@ -44,7 +44,7 @@ pub use contention::Contention;
 pub use finding::{Distance, Finding, Findings, Link, MemoryRange, Pair, Side, SideAction};
 pub use race::{Body, Language, SynchronizationPath, Term};
 pub use registry::{CHECKERS, CheckerId, findings, listed};
-pub use remedy::{Candidate, CopyKind, Position, Reach, Remedy};
+pub use remedy::{BarrierLevel, Candidate, CopyKind, Position, Remedy};
 pub use reporter::Reporter;
 pub use same_cause::SameCause;
 pub use sections::Reversible;

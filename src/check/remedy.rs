@@ -13,9 +13,9 @@ pub type Candidate = Vec<Remedy>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// All threads of a group meet on every way from one of two instructions to the other.
-    Barrier(Reach, Pc, Pc),
+    Barrier(BarrierLevel, Pc, Pc),
     /// They meet at one place.
-    BarrierAt(Reach, Position),
+    BarrierAt(BarrierLevel, Position),
     /// The threads that execute one of two instructions, the first of them, and those that execute the other meet at a barrier of theirs.
     RoleBarrier(Pc, Pc),
     /// A fence of memory.
@@ -47,7 +47,7 @@ pub enum Remedy {
 
 /// Which threads meet at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reach {
+pub enum BarrierLevel {
     /// Those of a warp.
     Warp,
     /// Those of a block.

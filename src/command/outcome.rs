@@ -14,8 +14,8 @@ use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::{Shown, ValueText};
 use crate::debug::view::{
-    AllocationRow, ArrayTypeRow, BarrierRow, BlockSpan, CfgView, DescriptorView, Divergence, Examined, FragmentElement, FragmentView,
-    InFlight, KernelRow, LaneRow, LaunchView, Listing, LocalRow, MbarrierView, Pipeline, RegisterRow, RoleRow, RolesGuessed, RoundedOnce,
+    AllocationRow, ArrayTypeRow, BarrierRow, BlockSpan, CfgView, ContractionNote, DescriptorView, Divergence, Examined, FragmentElement,
+    FragmentView, InFlight, KernelRow, LaneRow, LaunchView, Listing, LocalRow, MbarrierView, Pipeline, RegisterRow, RoleRow, RolesGuessed,
     SharedRow, SourcePlace, Stack, SymbolRow, TargetView, Threads, Warps,
 };
 use crate::debug::{Reason, Site, WatchedAccessText};
@@ -47,7 +47,7 @@ pub enum Outcome {
         /// Its value.
         value: ValueText,
         /// The additions that take it before it was rounded, if it is a product that is rounded once with them.
-        unrounded_uses: Option<RoundedOnce>,
+        unrounded_uses: Option<ContractionNote>,
         /// What is in flight and will write the place that it is in.
         in_flight: Option<String>,
         /// That it is about an array that is declared by the byte, and how to see its elements.

@@ -26,7 +26,7 @@ pub struct Explanation {
     /// What it computes, in the words of the instruction table; none for what is no instruction of the table.
     pub help: Option<&'static str>,
     /// What it is rounded once with, if it is.
-    pub rounded_once: Option<view::RoundedOnce>,
+    pub rounded_once: Option<view::ContractionNote>,
     /// What the focused lane has, if it is in the function.
     pub lane: Option<LaneView>,
 }

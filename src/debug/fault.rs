@@ -13,7 +13,9 @@ use crate::debug::view::grouped;
 use crate::debug::waits;
 use crate::isa::Space;
 use crate::launch::{PlannedBuffer, PlannedLaunch};
-use crate::machine::{Deadlock, Footprint, GroupState, LaneMask, Machine, MemoryLimit, Place, Trap, TrapKind, WaitReason, Waiter, held};
+use crate::machine::{
+    Deadlock, Footprint, GroupState, IssuePoint, LaneMask, Machine, MemoryLimit, Trap, TrapKind, WaitReason, Waiter, held,
+};
 use crate::program::{Function, Pc, Program, Variable, map};
 
 /// Groups named at most where threads wait or spin.
@@ -152,7 +154,7 @@ impl FaultContext<'_> {
                 for group in &warp.groups {
                     let runs = (group.state == GroupState::Ready).then_some(WaitReason::Runs);
                     let Some(reason) = runs.or_else(|| held(warp, group)) else { continue };
-                    let place = Place { pc: group.pc, tick: machine.tick(), block: block.index, warp: WarpId::new(number as u32) };
+                    let place = IssuePoint { pc: group.pc, tick: machine.tick(), block: block.index, warp: WarpId::new(number as u32) };
                     runners.push(Waiter { place, lanes: group.mask, reason });
                 }
             }
@@ -222,7 +224,7 @@ impl FaultContext<'_> {
         Fault { waiting, waiting_more, source_lines, ..fault }
     }
 
-    fn site(&self, place: Place, lanes: LaneMask) -> Site {
+    fn site(&self, place: IssuePoint, lanes: LaneMask) -> Site {
         Site::new(self.program, self.launch.block, place, lanes)
     }
 

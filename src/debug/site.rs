@@ -6,7 +6,7 @@ use crate::base::WarpId;
 use crate::debug::focus::Focus;
 use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::scene::{Scene, SceneError};
-use crate::machine::{LaneMask, Place, Tick, thread_index};
+use crate::machine::{IssuePoint, LaneMask, Tick, thread_index};
 use crate::program::{Pc, Program, SourceLine};
 
 /// An instruction as some lanes of a warp execute it.
@@ -56,7 +56,7 @@ impl FileLine {
 
 impl Site {
     /// The instruction at `place` as `lanes` execute it; `extent` is the block's.
-    pub(in crate::debug) fn new(program: &Program, extent: [u32; 3], place: Place, lanes: LaneMask) -> Self {
+    pub(in crate::debug) fn new(program: &Program, extent: [u32; 3], place: IssuePoint, lanes: LaneMask) -> Self {
         let sources = source_lines(program, place.pc);
         // What stands in a header says little; within a file the line itself does.
         let source = match sources.as_slice() {
@@ -86,7 +86,7 @@ impl Site {
         let frame = scene.frame()?;
         let Focus { block, warp, lane, .. } = scene.focus;
         let pc = if scene.focus.frame == 0 { frame.group.current_pc() } else { frame.pc };
-        let place = Place { pc, tick: scene.machine.tick(), block, warp: WarpId::new(warp) };
+        let place = IssuePoint { pc, tick: scene.machine.tick(), block, warp: WarpId::new(warp) };
         let extent = scene.machine.config().block;
         let site = Self::new(scene.program(), extent, place, frame.group.mask);
         Ok(Self { thread: thread_index(extent, warp, lane), ..site.with_role(scene.roles) })

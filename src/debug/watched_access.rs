@@ -12,7 +12,7 @@ use super::site::Site;
 use super::value::{Array, Scalar, Type, Value};
 use crate::base::WarpId;
 use crate::isa::{ScalarType, TypeKind};
-use crate::machine::{LaneMask, Place, Tick};
+use crate::machine::{IssuePoint, LaneMask, Tick};
 use crate::program::{Op, Pc, WarpgroupOp};
 
 /// One touch of a watched place.
@@ -72,7 +72,7 @@ pub struct WatchedAccessText {
 
 /// The instruction that touched a place.
 fn site_of(scene: &Scene<'_>, watched_access: &WatchedAccess) -> Site {
-    let place = Place {
+    let place = IssuePoint {
         pc: watched_access.pc,
         tick: watched_access.time,
         block: watched_access.by.block,

@@ -28,34 +28,34 @@ type Bases = SmallVec<[AddressBase; 2]>;
 /// The bases in a value: those in it whichever way it was computed, and those in it one way or another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BasesOfValue {
-    always: Bases,
-    sometimes: Bases,
+    must: Bases,
+    may: Bases,
 }
 
 impl BasesOfValue {
     fn of(base: AddressBase) -> Self {
-        Self { always: SmallVec::from_slice(&[base]), sometimes: SmallVec::from_slice(&[base]) }
+        Self { must: SmallVec::from_slice(&[base]), may: SmallVec::from_slice(&[base]) }
     }
 
     /// The one base for which `is_pointer` holds: none where there is more than one, or where the value can be without it.
     pub fn unique(&self, mut is_pointer: impl FnMut(AddressBase) -> bool) -> Option<AddressBase> {
-        let mut pointers = self.sometimes.iter().copied().filter(|base| is_pointer(*base));
-        let only = pointers.next().filter(|only| self.always.contains(only))?;
+        let mut pointers = self.may.iter().copied().filter(|base| is_pointer(*base));
+        let only = pointers.next().filter(|only| self.must.contains(only))?;
         pointers.next().is_none().then_some(only)
     }
 
     fn plus(mut self, other: &Self) -> Self {
-        add(&mut self.always, &other.always);
-        add(&mut self.sometimes, &other.sometimes);
+        add(&mut self.must, &other.must);
+        add(&mut self.may, &other.may);
         self
     }
 
     /// True if that changes anything.
     fn join(&mut self, other: &Self) -> bool {
-        let before = (self.always.len(), self.sometimes.len());
-        self.always.retain(|base| other.always.contains(base));
-        add(&mut self.sometimes, &other.sometimes);
-        before != (self.always.len(), self.sometimes.len())
+        let before = (self.must.len(), self.may.len());
+        self.must.retain(|base| other.must.contains(base));
+        add(&mut self.may, &other.may);
+        before != (self.must.len(), self.may.len())
     }
 }
 
@@ -92,7 +92,7 @@ pub fn address_bases(program: &Program, function: FuncId) -> Vec<(Pc, BasesOfVal
     let of = |pc: Pc| {
         let term = cells.address(pc, address(&program.code[pc.index()])?)?;
         let value = value(&values, &[term])?;
-        (!value.always.is_empty()).then_some((pc, value))
+        (!value.must.is_empty()).then_some((pc, value))
     };
     code.map(Pc).filter_map(of).collect()
 }

@@ -11,14 +11,14 @@ pub struct Letter {
     /// The letter.
     pub letter: char,
     /// What an operand becomes.
-    pub becomes: Becomes,
+    pub lowering: Lowering,
     /// What it takes, in words.
     pub takes: &'static str,
 }
 
 /// What an operand becomes in the template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Becomes {
+pub enum Lowering {
     /// A register.
     Register {
         /// Its name up to the number, as nvcc calls it.
@@ -45,8 +45,8 @@ pub const LETTERS: &[Letter] = &[
     register('q', "%rq", "b128", 16, None, "a 128-bit integer"),
     register('f', "%f", "f32", 4, Some(Element::F32), "a float"),
     register('d', "%fd", "f64", 8, Some(Element::F64), "a double"),
-    Letter { letter: 'n', becomes: Becomes::Immediate, takes: "an integer that is known when it is compiled" },
-    Letter { letter: 'C', becomes: Becomes::Characters, takes: "a constant array of characters" },
+    Letter { letter: 'n', lowering: Lowering::Immediate, takes: "an integer that is known when it is compiled" },
+    Letter { letter: 'C', lowering: Lowering::Characters, takes: "a constant array of characters" },
 ];
 
 const fn register(
@@ -57,7 +57,7 @@ const fn register(
     element: Option<Element>,
     takes: &'static str,
 ) -> Letter {
-    Letter { letter, becomes: Becomes::Register { prefix, ty, bytes, element }, takes }
+    Letter { letter, lowering: Lowering::Register { prefix, ty, bytes, element }, takes }
 }
 
 /// Letters that other code has and device code does not.
@@ -68,24 +68,24 @@ const FOREIGN_MODIFIERS: &str = "%*#?!,=+&";
 impl Letter {
     /// Whether a value of type `ty` can be its operand.
     pub fn takes_type(&self, ty: Type) -> bool {
-        match self.becomes {
-            Becomes::Register { bytes, element, .. } => {
+        match self.lowering {
+            Lowering::Register { bytes, element, .. } => {
                 let is_float = element.is_some_and(|element| element.kind() == Kind::Float);
                 bytes == ty.bytes && is_float == ty.is_float()
             }
-            Becomes::Immediate => !ty.is_float(),
-            Becomes::Characters => false,
+            Lowering::Immediate => !ty.is_float(),
+            Lowering::Characters => false,
         }
     }
 
     /// Whether the bits of an element of this type can be its value: `h` also takes those of half precision.
     pub fn takes_element(&self, element: Element) -> bool {
-        match self.becomes {
-            Becomes::Register { bytes, element: Some(own), .. } => {
+        match self.lowering {
+            Lowering::Register { bytes, element: Some(own), .. } => {
                 let same = (own.kind() == Kind::Float) == (element.kind() == Kind::Float);
                 bytes == element.bytes() && (same || matches!(element, Element::F16 | Element::BF16))
             }
-            Becomes::Register { element: None, .. } | Becomes::Immediate | Becomes::Characters => false,
+            Lowering::Register { element: None, .. } | Lowering::Immediate | Lowering::Characters => false,
         }
     }
 }
@@ -129,7 +129,7 @@ pub fn read(text: &str, span: Span, is_output: bool) -> Result<(Role, &'static L
         return error(&format!("'{letter}' are several constraint letters"), help);
     }
     match LETTERS.iter().find(|row| row.letter == first) {
-        Some(row) if is_output && !matches!(row.becomes, Becomes::Register { .. }) => {
+        Some(row) if is_output && !matches!(row.lowering, Lowering::Register { .. }) => {
             error(&format!("'{first}' cannot be an output: it stands for {}", row.takes), "what is written must be a register")
         }
         Some(row) => Ok((role, row)),

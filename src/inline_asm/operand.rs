@@ -1,7 +1,7 @@
 //! Operands: what stands in the template for which expression.
 
 use super::constant::{self, Constant, Type};
-use super::constraint::{self, Becomes, Letter};
+use super::constraint::{self, Letter, Lowering};
 use crate::base::{Diagnostic, SourceId, Span};
 use crate::launch::file::{Buffer, Init, Param};
 use crate::launch::parse_word;
@@ -73,7 +73,7 @@ impl Operand {
         operand.ty = ty;
         if let Some(number) = number {
             operand.value = Some(operand.number(number, ty.and_then(|ty| ty.element)).map_err(|message| wrong(place, message))?);
-        } else if operand.letter.becomes == Becomes::Immediate && ty.is_none() && text.contains('"') {
+        } else if operand.letter.lowering == Lowering::Immediate && ty.is_none() && text.contains('"') {
             return Err(wrong(place, format!("{text} is not an integer constant")));
         }
         Ok(operand)
@@ -100,7 +100,7 @@ impl Operand {
 
     fn check_type(&self, ty: Option<Type>, place: Span) -> Result<(), Diagnostic> {
         let (letter, text) = (self.letter.letter, &self.expression);
-        if self.letter.becomes == Becomes::Characters {
+        if self.letter.lowering == Lowering::Characters {
             let named = ty.is_none() && !text.starts_with('"');
             let help = "name an array: static constexpr char type[] = \".s32\"; its characters are given with --arg .s32";
             let message = "the constant expression of a 'C' constraint must be the address of a variable";
@@ -125,7 +125,7 @@ impl Operand {
 
     /// Whether it becomes text that must be known when it is compiled.
     pub fn is_text(&self) -> bool {
-        !matches!(self.letter.becomes, Becomes::Register { .. })
+        !matches!(self.letter.lowering, Lowering::Register { .. })
     }
 
     /// Whether its value must be given.
@@ -139,7 +139,7 @@ impl Operand {
     /// What cannot be read, or does not fit the constraint.
     pub fn read_value(&self, word: &str, source: SourceId, name: &str) -> Result<Value, Diagnostic> {
         let span = Span::new(source, 0, word.len() as u32);
-        if self.letter.becomes == Becomes::Characters {
+        if self.letter.lowering == Lowering::Characters {
             return Ok(Value::Text(word.to_string()));
         }
         if let Some(number) = Number::parse(word.trim()) {
@@ -169,9 +169,9 @@ impl Operand {
 
     /// A number as the value; `element` is its type, where that is known.
     fn number(&self, number: Number, element: Option<Element>) -> Result<Value, String> {
-        match (self.letter.becomes, number) {
-            (Becomes::Register { element: None, .. }, Number::Integer(value)) => Ok(Value::Wide(value)),
-            (Becomes::Register { element: Some(own), .. }, _) => {
+        match (self.letter.lowering, number) {
+            (Lowering::Register { element: None, .. }, Number::Integer(value)) => Ok(Value::Wide(value)),
+            (Lowering::Register { element: Some(own), .. }, _) => {
                 let fits = |element: &Element| element.encode(number).is_ok();
                 let unsigned = Element::from_name(&format!("u{}", own.bytes() * 8));
                 let element = element.into_iter().chain([own]).chain(unsigned).find(fits);
@@ -179,11 +179,11 @@ impl Operand {
                 Ok(Value::Param(Box::new(Param::from_scalar(element, number))))
             }
             // nvcc writes it as a signed number of its own size.
-            (Becomes::Immediate, Number::Integer(value)) => {
+            (Lowering::Immediate, Number::Integer(value)) => {
                 let signed = if element == Some(Element::U32) { Element::S32 } else { Element::S64 };
                 Ok(Value::Text(signed.to_integer(signed.wrap(value)).to_string()))
             }
-            (Becomes::Register { .. } | Becomes::Immediate | Becomes::Characters, _) => {
+            (Lowering::Register { .. } | Lowering::Immediate | Lowering::Characters, _) => {
                 Err(format!("{number} is not {}, as '{}' wants", self.letter.takes, self.letter.letter))
             }
         }

@@ -9,7 +9,7 @@ const DECLARATIONS: &[&str] = &[".reg", ".local", ".shared", ".param", ".const",
 
 /// What a statement says of itself besides its text.
 #[derive(Clone, Copy, Debug)]
-pub struct Says {
+pub struct DeclaredEffects {
     /// Whether it is `volatile`; none where the template stands alone, without `asm`.
     pub volatile: Option<bool>,
     /// Whether it has outputs: without any, the compiler takes it as volatile.
@@ -20,7 +20,7 @@ pub struct Says {
 
 /// What keeps `text` from standing between other instructions (errors), or from being there twice, as it is when the function around it
 /// is inlined or a loop unrolled (warnings; the guide's 1.2.1); and effects that the statement does not declare (warnings; 1.2.2).
-pub fn check(text: &Text, says: Says) -> Vec<Diagnostic> {
+pub fn check(text: &Text, says: DeclaredEffects) -> Vec<Diagnostic> {
     let mut scan = Scan { text, open: Vec::new(), statement: None, last: 0, says, diags: Vec::new() };
     let mut at = 0;
     while let Some(rest) = text.as_str().get(at..).filter(|rest| !rest.is_empty()) {
@@ -52,7 +52,7 @@ struct Scan<'a> {
     /// Where what was read last ends.
     last: usize,
     /// What the statement says; an effect that is reported counts as said.
-    says: Says,
+    says: DeclaredEffects,
     diags: Vec<Diagnostic>,
 }
 

@@ -5,15 +5,15 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::path::Path;
 
-use super::constraint::Becomes;
+use super::constraint::Lowering;
 use super::operand::{LANES, Operand, Role, Value};
-use super::scope::Says;
+use super::scope::DeclaredEffects;
 use super::statement::Statement;
 use super::text::Text;
 use super::{scope, template};
 use crate::base::{Diagnostic, SourceId, Sources, Span};
 use crate::launch::file::{Buffer, Content, Init, Launch, Param};
-use crate::launch::{Element, LaunchFile, Origin, Place};
+use crate::launch::{Element, LaunchFile, Origin, ValuePath};
 
 /// What the module is called.
 pub const MODULE: &str = "asm.ptx";
@@ -100,7 +100,7 @@ pub fn wrap(statement: &Statement) -> (Option<Wrapped>, Vec<Diagnostic>) {
     let (expanded, mut diags) = template::expand(statement, &names);
     if !diags.iter().any(Diagnostic::is_error) {
         let outputs = statement.operands.iter().any(|operand| operand.role != Role::Input);
-        let says = Says { volatile: statement.volatile, outputs, memory: statement.clobbers_memory };
+        let says = DeclaredEffects { volatile: statement.volatile, outputs, memory: statement.clobbers_memory };
         diags.extend(scope::check(&expanded, says));
     }
     let is_usable = !diags.iter().any(Diagnostic::is_error);
@@ -119,8 +119,8 @@ impl Registers {
     fn of(statement: &Statement) -> Self {
         let mut registers = Self { kinds: Vec::new(), names: Vec::new() };
         for operand in &statement.operands {
-            let name = match (operand.letter.becomes, &operand.value) {
-                (Becomes::Register { prefix, ty, .. }, _) => registers.take(prefix, ty),
+            let name = match (operand.letter.lowering, &operand.value) {
+                (Lowering::Register { prefix, ty, .. }, _) => registers.take(prefix, ty),
                 (_, Some(Value::Text(text))) => text.clone(),
                 _ => String::new(),
             };
@@ -201,7 +201,7 @@ impl<'a> Writer<'a> {
 
     /// Instructions that put the value of an operand into its register, before the template.
     fn load(&mut self, source: Source, (number, operand): (usize, &Operand), register: &str) {
-        let Becomes::Register { ty, bytes, element, .. } = operand.letter.becomes else { return };
+        let Lowering::Register { ty, bytes, element, .. } = operand.letter.lowering else { return };
         let expression = if operand.expression.is_empty() { String::new() } else { format!(" {}", one_line(&operand.expression)) };
         let comment = format!(" \t// %{number}{expression}");
         let lines = match (source, element) {
@@ -225,7 +225,7 @@ impl<'a> Writer<'a> {
 
     /// Instructions that store what an operand holds, after the template.
     fn store(&mut self, operand: &Operand, register: &str) {
-        let Becomes::Register { ty, bytes, element, .. } = operand.letter.becomes else { return };
+        let Lowering::Register { ty, bytes, element, .. } = operand.letter.lowering else { return };
         let param = self.param(".b64", "");
         let (setup, address) = self.element(&param, bytes);
         let store = match element {
@@ -289,7 +289,7 @@ pub fn launch(statement: &Statement, sources: &Sources) -> LaunchFile {
         printed: None,
         findings: None,
     };
-    let given = said.into_iter().enumerate().map(|(index, word)| (Place::default().param(index), word)).collect();
+    let given = said.into_iter().enumerate().map(|(index, word)| (ValuePath::default().param(index), word)).collect();
     let origin = Origin::Words(SourceId(0));
     let (content, folder) = (Content::Launch(launch), Path::new("").to_path_buf());
     LaunchFile { content, folder, sources: sources.clone(), origin, given, expected: Vec::new() }
@@ -298,8 +298,8 @@ pub fn launch(statement: &Statement, sources: &Sources) -> LaunchFile {
 /// Where an output goes: an element for each lane, of 128 bits two.
 fn output(operand: &Operand, name: String) -> Buffer {
     let shown = operand.ty.and_then(|ty| ty.element);
-    let (elem, shape) = match operand.letter.becomes {
-        Becomes::Register { element: Some(element), .. } => (shown.unwrap_or(element), None),
+    let (elem, shape) = match operand.letter.lowering {
+        Lowering::Register { element: Some(element), .. } => (shown.unwrap_or(element), None),
         _ => (Element::B64, Some(vec![u64::from(LANES), 2])),
     };
     let len = shape.is_none().then_some(u64::from(LANES));

@@ -1,6 +1,6 @@
 //! What is wrong with an opcode that matches no form, in words: the nearest form says what would be right.
 
-use super::form::{Form, WordPlace};
+use super::form::{Form, ModifierSlot};
 use super::matcher::{DottedWord, Fit, MatchError, fit};
 use super::suggest::nearest;
 use super::{ScalarType, table};
@@ -152,10 +152,10 @@ fn rival<'p>(form: &'static Form, words: &[DottedWord<'p>], word: &str) -> Optio
 }
 
 /// The error for a place that must be filled, which is one of `places`.
-fn missing<'s>(places: impl Iterator<Item = &'s WordPlace>, opcode: &str, text: &str) -> MatchError {
-    let places: Vec<&WordPlace> = places.collect();
+fn missing<'s>(places: impl Iterator<Item = &'s ModifierSlot>, opcode: &str, text: &str) -> MatchError {
+    let places: Vec<&ModifierSlot> = places.collect();
     let first = places.first().and_then(|place| place.words.first());
-    let is_alike = |place: &&WordPlace| place.words.first().map(|word| word.ty.is_some()) == first.map(|word| word.ty.is_some());
+    let is_alike = |place: &&ModifierSlot| place.words.first().map(|word| word.ty.is_some()) == first.map(|word| word.ty.is_some());
     let listed = words_of(places.iter().copied().filter(is_alike));
     let (code, message) = match first {
         Some(word) if word.ty.is_some() => ("type", format!("missing type of '{opcode}'")),
@@ -171,16 +171,16 @@ fn missing<'s>(places: impl Iterator<Item = &'s WordPlace>, opcode: &str, text: 
 }
 
 /// The places of a form that types fill.
-fn type_slots(form: &Form) -> impl Iterator<Item = &WordPlace> {
+fn type_slots(form: &Form) -> impl Iterator<Item = &ModifierSlot> {
     form.places.iter().filter(|place| place.words.iter().any(|word| word.ty.is_some()))
 }
 
-fn has(place: &WordPlace, word: &str) -> bool {
+fn has(place: &ModifierSlot, word: &str) -> bool {
     place.words.iter().any(|other| other.text.split('.').any(|part| part == word))
 }
 
 /// Every word of `places` once, with dots: `.rn .rz`.
-fn words_of<'s>(places: impl Iterator<Item = &'s WordPlace>) -> String {
+fn words_of<'s>(places: impl Iterator<Item = &'s ModifierSlot>) -> String {
     let mut words: Vec<&str> = Vec::new();
     for word in places.flat_map(|place| &place.words) {
         if !words.contains(&word.text) {

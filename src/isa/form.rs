@@ -96,7 +96,7 @@ pub struct Form {
     /// Text before the first dot.
     pub opcode: &'static str,
     /// Places for the words after it.
-    pub places: Vec<WordPlace>,
+    pub places: Vec<ModifierSlot>,
     /// `.*`: any further words.
     pub any_words: bool,
     /// Its operands.
@@ -107,9 +107,9 @@ pub struct Form {
 
 /// A place for a word after the opcode.
 #[derive(Clone, Debug)]
-pub struct WordPlace {
+pub struct ModifierSlot {
     /// The words that fit.
-    pub words: Vec<Word>,
+    pub words: Vec<Modifier>,
     /// Whether one of them must be there.
     pub required: bool,
     /// Whether they belong to the name of the instruction, which other words cannot interrupt.
@@ -118,7 +118,7 @@ pub struct WordPlace {
 
 /// A word that fits a place.
 #[derive(Clone, Copy, Debug)]
-pub struct Word {
+pub struct Modifier {
     /// Its text without the first dot; `xorsign.abs` is one word of two parts.
     pub text: &'static str,
     /// The type it names, if it does.
@@ -228,7 +228,7 @@ impl Form {
     }
 
     /// Every type word that fits some place, with its place.
-    pub fn type_words(&self) -> impl Iterator<Item = (usize, Word)> + '_ {
+    pub fn type_words(&self) -> impl Iterator<Item = (usize, Modifier)> + '_ {
         let places = self.places.iter().enumerate();
         places.flat_map(|(index, place)| place.words.iter().filter(|word| word.ty.is_some()).map(move |word| (index, *word)))
     }

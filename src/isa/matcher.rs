@@ -5,7 +5,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::explain::{explain, unknown_opcode};
-use super::form::{Form, Word};
+use super::form::{Form, Modifier};
 use super::{ScalarType, table};
 use crate::base::{Code, without_comments};
 
@@ -15,7 +15,7 @@ pub struct Matched {
     /// The form.
     pub form: &'static Form,
     /// The word in each of its places.
-    pub words: SmallVec<[Option<Word>; 8]>,
+    pub words: SmallVec<[Option<Modifier>; 8]>,
     /// The type words, from left to right.
     pub types: SmallVec<[ScalarType; 4]>,
 }
@@ -116,7 +116,7 @@ fn dotted(text: &str) -> SmallVec<[DottedWord<'_>; 12]> {
 /// How the words of an opcode fit a form.
 pub(super) struct Fit {
     /// The word in each place.
-    pub words: SmallVec<[Option<Word>; 8]>,
+    pub words: SmallVec<[Option<Modifier>; 8]>,
     /// The types that found a place.
     pub types: SmallVec<[ScalarType; 4]>,
     /// Indices of words that found no place.
@@ -135,7 +135,7 @@ impl Fit {
 /// Puts every word into the first free place that takes it; types must fill their places in order, and words of the instruction's name
 /// precede all others.
 pub(super) fn fit(form: &'static Form, dotted: &[DottedWord<'_>]) -> Fit {
-    let mut words: SmallVec<[Option<Word>; 8]> = SmallVec::from_elem(None, form.places.len());
+    let mut words: SmallVec<[Option<Modifier>; 8]> = SmallVec::from_elem(None, form.places.len());
     let (mut types, mut left) = (SmallVec::new(), SmallVec::new());
     let (mut first_type_place, mut first_joined_place) = (0, 0);
     let mut at = 0;
@@ -174,7 +174,7 @@ pub(super) fn fit(form: &'static Form, dotted: &[DottedWord<'_>]) -> Fit {
 const REPEATABLE: &[&str] = &["NaN", "approx", "cc", "relu", "sat", "satfinite", "shiftamt", "sync", "uni"];
 
 /// Whether the flag `text` is there already and may be there again.
-fn is_repeated(text: &str, words: &[Option<Word>]) -> bool {
+fn is_repeated(text: &str, words: &[Option<Modifier>]) -> bool {
     REPEATABLE.contains(&text) && words.iter().flatten().any(|word| word.text == text)
 }
 

@@ -23,7 +23,7 @@ pub use crate::num::float::TestProperty;
 pub use crate::num::{Mode, Rounding};
 pub use decode::*;
 pub use descriptor::{CHUNK, Chunk, Major, MatrixDescriptor, SharedTile};
-pub use form::{Count, Form, OperandForm, OperandType, Role, Row, Word, WordPlace, agrees, is_bits_only};
+pub use form::{Count, Form, Modifier, ModifierSlot, OperandForm, OperandType, Role, Row, agrees, is_bits_only};
 pub use function::*;
 pub use image::*;
 pub use matcher::{MatchError, Matched, match_words};

@@ -1,6 +1,6 @@
 //! The reader of the notation that rows are written in (described in `form`), and the named sets of words it may use.
 
-use super::form::{Count, Form, OperandForm, OperandType, Role, Row, Word, WordPlace};
+use super::form::{Count, Form, Modifier, ModifierSlot, OperandForm, OperandType, Role, Row};
 use super::{ScalarType, Space};
 
 /// Words that many rows share, as `<name>` in a place.
@@ -96,7 +96,7 @@ pub(super) fn read(row: &'static Row) -> Form {
 }
 
 /// The places of `-word.word(.a|.b)[.c]`.
-fn places(mut rest: &'static str) -> Vec<WordPlace> {
+fn places(mut rest: &'static str) -> Vec<ModifierSlot> {
     let mut places = Vec::new();
     while let Some(first) = rest.chars().next() {
         let (inner, end, required) = match first {
@@ -104,21 +104,21 @@ fn places(mut rest: &'static str) -> Vec<WordPlace> {
             '[' => (&rest[1..], ']', false),
             _ => {
                 let end = rest[1..].find(['.', '-', '(', '[']).map_or(rest.len(), |at| at + 1);
-                places.push(WordPlace { words: vec![word(&rest[..end])], required: true, joined: first == '-' });
+                places.push(ModifierSlot { words: vec![word(&rest[..end])], required: true, joined: first == '-' });
                 rest = &rest[end..];
                 continue;
             }
         };
         let close = inner.find(end).unwrap_or_else(|| fault("unclosed place in", rest));
         let joined = inner.starts_with('-');
-        places.push(WordPlace { words: inner[..close].split('|').flat_map(words).collect(), required, joined });
+        places.push(ModifierSlot { words: inner[..close].split('|').flat_map(words).collect(), required, joined });
         rest = &inner[close + 1..];
     }
     places
 }
 
 /// The word or the set that `text` denotes.
-fn words(text: &'static str) -> Vec<Word> {
+fn words(text: &'static str) -> Vec<Modifier> {
     match text.strip_prefix('<') {
         None => vec![word(text)],
         Some(name) => {
@@ -133,14 +133,14 @@ fn words(text: &'static str) -> Vec<Word> {
 const NEEDS: &[(&str, (&str, &str))] = &[("ftz", ("1.4", "0"))];
 
 /// `.relaxed{6.0,70}`
-fn word(text: &'static str) -> Word {
+fn word(text: &'static str) -> Modifier {
     let text = text.strip_prefix(['.', '-']).unwrap_or_else(|| fault("no dot before", text));
     let (text, needs) = text.split_once('{').unwrap_or((text, ""));
     let usual = NEEDS.iter().find(|row| row.0 == text).map_or(("0.0", "0"), |row| row.1);
     let (ptx, sm) = needs.trim_end_matches('}').split_once(',').unwrap_or(usual);
     let (major, minor) = ptx.split_once('.').unwrap_or((ptx, "0"));
     let number = |digits: &str| digits.parse().unwrap_or_else(|_| fault("no number in", digits));
-    Word { text, ty: ScalarType::from_word(text), ptx: (number(major) as u8, number(minor) as u8), sm: number(sm) }
+    Modifier { text, ty: ScalarType::from_word(text), ptx: (number(major) as u8, number(minor) as u8), sm: number(sm) }
 }
 
 /// The operands of `d, [a], b[, c]` with whether they are optional.

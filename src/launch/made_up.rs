@@ -33,7 +33,7 @@ use shape::KernelFeatures;
 use uses::Uses;
 
 pub use constants::constants_of;
-pub use flow::Word;
+pub use flow::ParamPart;
 pub use origins::Origins;
 
 /// The number that sizes, strides and the ends of loops get, at least and at most.
@@ -211,7 +211,7 @@ pub struct Study<'a> {
     uses: Uses,
     features: KernelFeatures,
     /// The words of parameters that point to integers for sure.
-    integers: Vec<flow::Word>,
+    integers: Vec<flow::ParamPart>,
 }
 
 impl<'a> Study<'a> {

@@ -21,7 +21,6 @@ pub mod given;
 mod half;
 pub mod image;
 mod init;
-mod locate;
 mod made_up;
 pub mod npy;
 mod npy_types;
@@ -34,6 +33,7 @@ mod ron_advice;
 pub mod ron_text;
 pub mod tensor_map;
 pub mod triton;
+mod value_path;
 pub mod variables;
 pub mod wanted;
 mod words;
@@ -43,13 +43,13 @@ pub use element::{Element, Kind, Number};
 pub use expect::{Comparison, Expect, Mismatch};
 pub use file::{Content, ExpectedFindings, Tolerance};
 pub use init::{Contents, Recipe, pieces};
-pub use locate::Place;
 pub use made_up::{
-    Basis, Guess, Integers, Known, KnownMap, MadeUp, NOT_FIRST, ONE_OF_SEVERAL, Origins, RUNS_LONG, Reason, Study, Word, constants_of,
+    Basis, Guess, Integers, Known, KnownMap, MadeUp, NOT_FIRST, ONE_OF_SEVERAL, Origins, ParamPart, RUNS_LONG, Reason, Study, constants_of,
     file_of,
 };
 pub use plan::{Case, ParamValue, Plan, PlannedBuffer, PlannedImage, PlannedLaunch, PlannedParam, PlannedVariable};
 pub use read::{LaunchFile, LaunchFileError, Origin, may_replace};
 pub use relocate::{carry_init, carry_param, relative, relocate};
 pub use resolve::{Overrides, choose_kernel, plan};
+pub use value_path::ValuePath;
 pub use words::{extents, parse as parse_word};

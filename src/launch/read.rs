@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::file::{Content, Launch};
-use super::locate::{self, Place};
 use super::ron_text::{self, RonKind};
+use super::value_path::{self, ValuePath};
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
 
 /// A launch file with the text it was read from.
@@ -19,9 +19,9 @@ pub struct LaunchFile {
     /// Where to point when something in it is wrong.
     pub origin: Origin,
     /// The parameters that words of a command give, each with its word.
-    pub given: Vec<(Place, SourceId)>,
+    pub given: Vec<(ValuePath, SourceId)>,
     /// The parameters of which words of a command say what their buffers must hold at the end, each with its word.
-    pub expected: Vec<(Place, SourceId)>,
+    pub expected: Vec<(ValuePath, SourceId)>,
 }
 
 /// Why a launch file cannot be used.
@@ -91,11 +91,11 @@ impl LaunchFile {
     }
 
     /// The launches with the places they stand at, in order.
-    pub fn launches(&self) -> Vec<(Place, &Launch)> {
+    pub fn launches(&self) -> Vec<(ValuePath, &Launch)> {
         match &self.content {
-            Content::Launch(launch) => vec![(Place::default(), launch)],
+            Content::Launch(launch) => vec![(ValuePath::default(), launch)],
             Content::Suite(list) | Content::Sequence(list) => {
-                let all = Place::default().field("launches");
+                let all = ValuePath::default().field("launches");
                 list.launches.iter().enumerate().map(|(index, launch)| (all.item(index), launch)).collect()
             }
         }
@@ -110,11 +110,11 @@ impl LaunchFile {
     }
 
     /// The bytes of the text that say what is at `place`.
-    pub fn span(&self, place: &Place) -> Span {
+    pub fn span(&self, place: &ValuePath) -> Span {
         let words = if place.is_of_expectation() { &self.expected } else { &self.given };
         let word = words.iter().find(|(param, _)| place.is_within(param)).map(|(_, word)| *word);
         match (word, &self.origin) {
-            (None, Origin::Text(source)) => locate::span(&self.sources, *source, place),
+            (None, Origin::Text(source)) => value_path::span(&self.sources, *source, place),
             (Some(word), _) | (None, &Origin::Words(word)) => {
                 let text = self.sources.file(word).text();
                 // A word on what a buffer must hold begins with the buffer's name, which is found before.

@@ -13,10 +13,10 @@ use std::path::PathBuf;
 use super::bounds::{self, Shape};
 use super::data::DataFiles;
 use super::file::{Content, Init, Launch};
-use super::locate::Place;
 use super::nvcc::Compiler;
 use super::plan::{Case, Plan, PlannedBuffer, PlannedLaunch};
 use super::read::{LaunchFile, Origin};
+use super::value_path::ValuePath;
 use super::wanted::GivenTolerance;
 use crate::base::Diagnostic;
 use crate::program::{FuncId, Function, Program};
@@ -85,43 +85,43 @@ struct Resolver<'a> {
 struct Scope {
     buffers: Vec<PlannedBuffer>,
     by_name: BTreeMap<String, usize>,
-    places: Vec<Place>,
+    places: Vec<ValuePath>,
 }
 
 impl Resolver<'_> {
-    fn error(&mut self, place: &Place, message: impl Into<String>) {
+    fn error(&mut self, place: &ValuePath, message: impl Into<String>) {
         self.errors.push(Diagnostic::error("launch", self.file.span(place), message));
     }
 
-    fn error_with_help(&mut self, place: &Place, message: impl Into<String>, help: impl Into<String>) {
+    fn error_with_help(&mut self, place: &ValuePath, message: impl Into<String>, help: impl Into<String>) {
         self.errors.push(Diagnostic::error("launch", self.file.span(place), message).with_help(help));
     }
 
     /// One case for each launch, or for each of the kernel that the command line names.
-    fn suite(&mut self, launches: &[(Place, &Launch)]) -> Vec<Case> {
+    fn suite(&mut self, launches: &[(ValuePath, &Launch)]) -> Vec<Case> {
         if launches.is_empty() {
-            self.error(&Place::default().field("launches"), "there is no launch");
+            self.error(&ValuePath::default().field("launches"), "there is no launch");
         }
         let alone = matches!(self.file.content, Content::Launch(_));
         let wanted = self.overrides.kernel.as_deref().filter(|_| !alone);
         let chosen = |launch: &Launch| wanted.is_none() || launch.kernel.as_deref() == wanted;
         if let Some(wanted) = wanted.filter(|_| !launches.iter().any(|(_, launch)| chosen(launch))) {
-            self.error(&Place::default(), format!("no launch here is of kernel '{wanted}'"));
+            self.error(&ValuePath::default(), format!("no launch here is of kernel '{wanted}'"));
         }
         let printed = match &self.file.content {
             Content::Suite(list) => list.printed.as_ref(),
             _ => None,
         };
         if printed.is_some() {
-            self.error(&Place::default().field("printed"), "the launches of a Suite are independent: say what each one prints in it");
+            self.error(&ValuePath::default().field("printed"), "the launches of a Suite are independent: say what each one prints in it");
         }
         let names = case_names(launches);
         let chosen = launches.iter().zip(names).filter(|((_, launch), _)| chosen(launch));
         chosen.map(|((place, launch), name)| self.case(name, &[(place.clone(), launch)], launch.printed.as_ref(), place)).collect()
     }
 
-    fn sequence(&mut self, module: &str, launches: &[(Place, &Launch)], printed: Option<&Init>) -> Case {
-        let whole = Place::default();
+    fn sequence(&mut self, module: &str, launches: &[(ValuePath, &Launch)], printed: Option<&Init>) -> Case {
+        let whole = ValuePath::default();
         if launches.is_empty() {
             self.error(&whole.field("launches"), "there is no launch");
         }
@@ -138,7 +138,7 @@ impl Resolver<'_> {
         self.case(name, launches, printed, &whole)
     }
 
-    fn case(&mut self, name: String, launches: &[(Place, &Launch)], printed: Option<&Init>, place: &Place) -> Case {
+    fn case(&mut self, name: String, launches: &[(ValuePath, &Launch)], printed: Option<&Init>, place: &ValuePath) -> Case {
         let mut scope = Scope::default();
         let mut planned = Vec::new();
         for (index, (place, launch)) in launches.iter().enumerate() {
@@ -149,7 +149,7 @@ impl Resolver<'_> {
         Case { name, launches: planned, buffers: scope.buffers, printed }
     }
 
-    fn launch(&mut self, index: usize, place: &Place, launch: &Launch, scope: &mut Scope) -> Option<PlannedLaunch> {
+    fn launch(&mut self, index: usize, place: &ValuePath, launch: &Launch, scope: &mut Scope) -> Option<PlannedLaunch> {
         if launch.module.is_some() && !matches!(self.file.content, Content::Launch(_)) {
             self.error(&place.field("module"), "the module is the same for all launches: name it beside 'launches'");
         }
@@ -179,7 +179,7 @@ impl Resolver<'_> {
     }
 
     /// The kernel that the launch names, or the sole one of the module.
-    fn kernel(&mut self, place: &Place, launch: &Launch) -> Option<FuncId> {
+    fn kernel(&mut self, place: &ValuePath, launch: &Launch) -> Option<FuncId> {
         let alone = matches!(self.file.content, Content::Launch(_));
         let name = self.overrides.kernel.as_ref().filter(|_| alone).or(launch.kernel.as_ref());
         match choose_kernel(self.program, name.map(String::as_str)) {
@@ -191,7 +191,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn shape(&mut self, place: &Place, launch: &Launch, function: &Function) -> Shape {
+    fn shape(&mut self, place: &ValuePath, launch: &Launch, function: &Function) -> Shape {
         let triple = |(x, y, z)| [x, y, z];
         let required = function.limits.required_cluster;
         let cluster = self.overrides.cluster.or(launch.cluster.map(triple)).or(required).unwrap_or([1; 3]);
@@ -253,14 +253,14 @@ fn choose_by_plain_name(program: &Program, name: &str, list: String) -> Result<F
 }
 
 /// The kernel of each launch; where a kernel has several, numbered.
-fn case_names(launches: &[(Place, &Launch)]) -> Vec<String> {
+fn case_names(launches: &[(ValuePath, &Launch)]) -> Vec<String> {
     let name = |launch: &Launch| launch.kernel.clone().unwrap_or_else(|| "launch".to_string());
     let mut total: BTreeMap<String, usize> = BTreeMap::new();
     for (_, launch) in launches {
         *total.entry(name(launch)).or_default() += 1;
     }
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let numbered = |(_, launch): &(Place, &Launch)| {
+    let numbered = |(_, launch): &(ValuePath, &Launch)| {
         let name = name(launch);
         let number = seen.entry(name.clone()).or_default();
         *number += 1;

@@ -2,7 +2,7 @@
 //! with the words that would be right there. The words also stand in for the mistake, so that the rest of the file can be read.
 
 use super::element::{Element, Number};
-use super::locate::{Part, parts_around};
+use super::value_path::{Part, parts_around};
 use crate::isa::nearest;
 
 /// What is wrong at a place of the text, and what would be right.

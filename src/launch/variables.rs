@@ -6,7 +6,7 @@ use std::path::Path;
 use super::element::Element;
 use super::file::{Buffer, Init, Launch, Param};
 use super::given::{self, Formal, Own};
-use super::locate::Place;
+use super::value_path::ValuePath;
 use super::words::{Reader, split};
 use crate::base::{Diagnostic, SourceId, counted};
 use crate::isa::{ScalarType, Space};
@@ -89,7 +89,7 @@ impl Given {
     }
 
     /// Where it is in the launch at `launch`.
-    pub fn place(&self, launch: &Place) -> Place {
+    pub fn place(&self, launch: &ValuePath) -> ValuePath {
         launch.field("variables").key(&self.name)
     }
 }

@@ -6,10 +6,10 @@ use super::data::DataFiles;
 use super::element::Element;
 use super::file::{Buffer, Content, Init, Param, Tolerance};
 use super::given::{Formal, Own, called, said_once, unknown_help};
-use super::locate::Place;
 use super::npy_types::{element_of, unlike};
 use super::read::LaunchFile;
 use super::relocate::carry_init;
+use super::value_path::ValuePath;
 use super::variables::Names;
 use super::words::Reader;
 use crate::base::{Diagnostic, SourceId};
@@ -88,10 +88,10 @@ pub struct Named<'a> {
 }
 
 /// Puts what one word says into its buffer; returns the place of the parameter that has it.
-fn put(file: &mut LaunchFile, source: SourceId, word: &str, tolerance: GivenTolerance, named: Named<'_>) -> Result<Place, Diagnostic> {
+fn put(file: &mut LaunchFile, source: SourceId, word: &str, tolerance: GivenTolerance, named: Named<'_>) -> Result<ValuePath, Diagnostic> {
     let Wanted { reader, name, value } = read(source, word)?;
     let launches = file.launches();
-    let places: Vec<Place> = launches.iter().map(|(place, _)| place.clone()).collect();
+    let places: Vec<ValuePath> = launches.iter().map(|(place, _)| place.clone()).collect();
     let param = called(named.formals, name).and_then(|index| launches.get(named.launch)?.1.params.get(index));
     let buffer_name = match param {
         Some(Param::Alias(name)) => name.clone(),

@@ -6,10 +6,10 @@ use crate::isa::{FenceKind, Ordering, Scope, Space};
 use crate::machine::state::block::Block;
 use crate::machine::state::in_flight::copy::AsyncCopy;
 use crate::machine::state::in_flight::wgmma::Wgmma;
+use crate::machine::state::issue_point::{BlockId, IssuePoint, Tick};
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::mbarrier::Contribution;
 use crate::machine::state::memory::Pages;
-use crate::machine::state::place::{BlockId, Place, Tick};
 use crate::machine::state::registers::FrameBase;
 use crate::machine::state::warp::Warp;
 use crate::program::operands::Use;
@@ -45,7 +45,7 @@ pub enum Proxy {
 #[derive(Clone, Copy, Debug)]
 pub struct AccessEvent<'a> {
     /// Where and when.
-    pub place: Place,
+    pub place: IssuePoint,
     /// The block.
     pub by: BlockId,
     /// The lanes.
@@ -151,7 +151,7 @@ pub enum MbarrierChange {
     /// What it contributed ended this phase.
     Ended(u64),
     /// It asks whether the phase of a parity has ended, and gets an answer.
-    Asked {
+    Tested {
         /// The parity.
         parity: u32,
         /// The answer.
@@ -163,7 +163,7 @@ pub enum MbarrierChange {
 #[derive(Clone, Copy, Debug)]
 pub struct MbarrierEvent {
     /// Where and when; of a copy, where and when it was issued.
-    pub place: Place,
+    pub place: IssuePoint,
     /// The block that does it; of a phase that has ended, the block whose object it is.
     pub by: BlockId,
     /// The lanes.
@@ -225,7 +225,7 @@ pub enum WgmmaChange<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct WgmmaEvent<'a> {
     /// The instruction that does it, and when; of what ends between two instructions, the one that issued it.
-    pub place: Place,
+    pub place: IssuePoint,
     /// The block.
     pub by: BlockId,
     /// The lanes that execute it.
@@ -321,7 +321,7 @@ pub struct CopyWait {
 #[derive(Clone, Copy, Debug)]
 pub struct OrderEvent<'a> {
     /// Where and when; of what came about, the instruction that brought it about.
-    pub place: Place,
+    pub place: IssuePoint,
     /// The block.
     pub by: BlockId,
     /// The lanes.
@@ -334,7 +334,7 @@ pub struct OrderEvent<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collective {
     /// Where and when.
-    pub place: Place,
+    pub place: IssuePoint,
     /// The lanes that execute it there.
     pub lanes: LaneMask,
     /// The lanes that take part, at this place and at others.
@@ -357,7 +357,7 @@ pub struct Collective {
 #[derive(Clone, Copy, Debug)]
 pub struct Issue {
     /// Where and when.
-    pub place: Place,
+    pub place: IssuePoint,
     /// The lanes of the group.
     pub lanes: LaneMask,
     /// Those that execute it: the guard holds for them.
@@ -388,10 +388,10 @@ pub enum Event<'a> {
     /// An instruction was issued and executed. The group's next pc is not yet written into the warp.
     After(&'a Issue, &'a Warp),
     /// Groups of a warp reconverged between two instructions, and these lanes are now one group at the place.
-    Merged(Place, LaneMask),
+    Merged(IssuePoint, LaneMask),
     /// The instruction at the place made threads of the block arrive at a barrier or exit, which may have released others and, if they wait
     /// for the result of a reduction, written their registers.
-    Arrived(Place, &'a Block),
+    Arrived(IssuePoint, &'a Block),
 }
 
 /// A kind of [`Event`].

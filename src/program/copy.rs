@@ -12,7 +12,7 @@ define_id!(
 
 /// An address operand with the space it is in.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct SpaceAddress {
     /// `Global`, `Shared`, `SharedCluster`, or `Generic`.
     pub space: Space,
     /// The address.
@@ -36,7 +36,7 @@ pub enum Completion {
     /// The bulk group of the thread.
     BulkGroup,
     /// The bytes it brings to this barrier object.
-    Mbarrier(Place),
+    Mbarrier(SpaceAddress),
 }
 
 /// What an asynchronous instruction does.
@@ -45,9 +45,9 @@ pub enum CopyOp {
     /// `cp.async`: each lane copies `bytes` bytes of global memory to the block's shared memory.
     Lanes {
         /// Destination.
-        to: Place,
+        to: SpaceAddress,
         /// Source.
-        from: Place,
+        from: SpaceAddress,
         /// 4, 8 or 16.
         bytes: u32,
         /// How much of the source is read.
@@ -56,9 +56,9 @@ pub enum CopyOp {
     /// `cp.async.bulk`, `cp.reduce.async.bulk`: each lane copies a block of `bytes` bytes, a 32-bit value.
     Bulk {
         /// Destination.
-        to: Place,
+        to: SpaceAddress,
         /// Source.
-        from: Place,
+        from: SpaceAddress,
         /// Length.
         bytes: Src,
         /// What combines it with the destination, if it does not replace it.
@@ -75,7 +75,7 @@ pub enum CopyOp {
     /// `st.async`, `red.async`: each lane stores values into the shared memory of the cluster.
     Store {
         /// Destination.
-        to: Place,
+        to: SpaceAddress,
         /// Type of an element.
         ty: ScalarType,
         /// Elements, in [`Program::sources`](super::Program).
@@ -83,7 +83,7 @@ pub enum CopyOp {
         /// What combines it with the destination, if it does not replace it.
         reduction: Option<AtomicFn>,
         /// The barrier object it brings its bytes to.
-        mbarrier: Place,
+        mbarrier: SpaceAddress,
     },
     /// `cp.async.mbarrier.arrive`: arrives when the lane's `cp.async` so far have ended.
     Arrive {
@@ -109,7 +109,7 @@ pub struct TensorCopy {
     /// What is added to the spatial coordinates of every pixel: 16-bit values.
     pub offsets: Box<[Src]>,
     /// The box in shared memory.
-    pub shared: Place,
+    pub shared: SpaceAddress,
     /// What combines it with the tensor, if it does not replace it.
     pub reduction: Option<AtomicFn>,
     /// What says that it has ended.

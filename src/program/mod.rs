@@ -26,7 +26,7 @@ use std::sync::Arc;
 use crate::base::{IdVec, SourceId, Sources, Span, define_id};
 use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 
-pub use copy::{Completion, CopyId, CopyOp, Kept, Place, TensorCopy};
+pub use copy::{Completion, CopyId, CopyOp, Kept, SpaceAddress, TensorCopy};
 pub use image::{Handle, ImageAccess, ImageFn, ImageId};
 pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, RowsAccess};
 pub use names::{plain_name, short_name, source_name};

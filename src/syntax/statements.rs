@@ -32,7 +32,7 @@ enum Kind {
 }
 
 /// Whether a token is part of the statement being read.
-enum Place {
+enum TokenPosition {
     Inside,
     Last,
     Outside,
@@ -141,34 +141,34 @@ impl<'a> Statements<'a> {
         self.count += 1;
     }
 
-    fn place(&mut self, token: Token<'a>) -> Place {
+    fn place(&mut self, token: Token<'a>) -> TokenPosition {
         if self.count == 0 {
             let is_whole = matches!(token, Token::Semi | Token::Dwarf(_) | Token::Bad(LexError::Preprocessor));
-            return if is_whole { Place::Last } else { Place::Inside };
+            return if is_whole { TokenPosition::Last } else { TokenPosition::Inside };
         }
         match token {
-            Token::Bad(LexError::OpenString) => Place::Last,
+            Token::Bad(LexError::OpenString) => TokenPosition::Last,
             Token::LBrace => self.place_open_brace(),
             Token::RBrace => self.place_close_brace(),
-            Token::Semi if self.kind == Kind::Head && matches!(self.previous, Token::Str(_)) => Place::Inside,
-            Token::Semi => Place::Last,
-            _ if self.kind == Kind::Open && !self.continues_open_directive(token) => Place::Outside,
-            Token::Pragma if self.kind == Kind::Head => Place::Inside,
+            Token::Semi if self.kind == Kind::Head && matches!(self.previous, Token::Str(_)) => TokenPosition::Inside,
+            Token::Semi => TokenPosition::Last,
+            _ if self.kind == Kind::Open && !self.continues_open_directive(token) => TokenPosition::Outside,
+            Token::Pragma if self.kind == Kind::Head => TokenPosition::Inside,
             // A declaration of a function may lack its `;`, and then what comes next is no part of it.
-            _ if self.kind == Kind::Head && self.depth == 0 && begins_declaration(token) => Place::Outside,
+            _ if self.kind == Kind::Head && self.depth == 0 && begins_declaration(token) => TokenPosition::Outside,
             // The `;` of a `.pragma` in a head: only another directive continues the function.
-            _ if self.previous == Token::Semi && !matches!(token, Token::Dot(_)) => Place::Outside,
-            Token::Colon if self.count == 1 && matches!(self.previous, Token::Ident(_) | Token::Dotted(_)) => Place::Last,
+            _ if self.previous == Token::Semi && !matches!(token, Token::Dot(_)) => TokenPosition::Outside,
+            Token::Colon if self.count == 1 && matches!(self.previous, Token::Ident(_) | Token::Dotted(_)) => TokenPosition::Last,
             Token::Entry | Token::Func if self.count == 1 && is_linkage(self.previous) => {
                 self.kind = Kind::Head;
-                Place::Inside
+                TokenPosition::Inside
             }
-            _ if only_begins(token) => Place::Outside,
-            _ => Place::Inside,
+            _ if only_begins(token) => TokenPosition::Outside,
+            _ => TokenPosition::Inside,
         }
     }
 
-    fn place_open_brace(&mut self) -> Place {
+    fn place_open_brace(&mut self) -> TokenPosition {
         let is_list = match self.previous {
             Token::Comma | Token::LParen | Token::LBracket | Token::LBrace | Token::Pipe | Token::Equal => true,
             Token::Ident(_) | Token::Dotted(_) | Token::Dot(_) => self.kind != Kind::Head,
@@ -176,18 +176,18 @@ impl<'a> Statements<'a> {
         };
         if is_list {
             self.lists = self.lists.saturating_add(1);
-            Place::Inside
+            TokenPosition::Inside
         } else {
-            Place::Outside
+            TokenPosition::Outside
         }
     }
 
-    fn place_close_brace(&mut self) -> Place {
+    fn place_close_brace(&mut self) -> TokenPosition {
         match self.lists.checked_sub(1) {
-            None => Place::Outside,
+            None => TokenPosition::Outside,
             Some(left) => {
                 self.lists = left;
-                if left == 0 && self.kind == Kind::Section { Place::Last } else { Place::Inside }
+                if left == 0 && self.kind == Kind::Section { TokenPosition::Last } else { TokenPosition::Inside }
             }
         }
     }
@@ -230,12 +230,12 @@ impl<'a> Iterator for Statements<'a> {
         }
         let next = self.peek()?;
         match self.place(next.1) {
-            Place::Outside => {
+            TokenPosition::Outside => {
                 self.ended = true;
                 return None;
             }
-            Place::Last => self.ended = true,
-            Place::Inside => {}
+            TokenPosition::Last => self.ended = true,
+            TokenPosition::Inside => {}
         }
         self.ahead = None;
         let token = self.limit(next.1);

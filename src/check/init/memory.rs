@@ -15,8 +15,8 @@ use crate::check::init::catalogue::MEMORY_UNINITIALIZED;
 use crate::check::lane_text::lanes_do;
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Destination, Issue, LANES, LaneMask, LaunchStart, MbarrierChange,
-    MbarrierEvent, MemoryOwner, Place, PreparedLaunch, Warp, WgmmaChange, WgmmaEvent,
+    AccessEvent, AccessKind, CopyEvent, CopyKind, CopyStage, Destination, Issue, IssuePoint, LANES, LaneMask, LaunchStart, MbarrierChange,
+    MbarrierEvent, MemoryOwner, PreparedLaunch, Warp, WgmmaChange, WgmmaEvent,
 };
 use crate::program::operands::RegisterOperand;
 use crate::program::{Program, map};
@@ -319,7 +319,7 @@ impl Memory {
     }
 
     /// A copy moves bytes to shared memory: what is undefined of them is so there, with where it comes from.
-    fn move_bytes(&mut self, issuer: u64, issued: Place, Moved { lane, from, to, read, bytes }: Moved) {
+    fn move_bytes(&mut self, issuer: u64, issued: IssuePoint, Moved { lane, from, to, read, bytes }: Moved) {
         let is_whole = self.holds(issuer, from, read);
         let lacking: Vec<(u64, Option<Origin>)> = match is_whole {
             true => Vec::new(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::registers::Origin;
 use super::undefined::UndefinedBytes;
 use crate::base::WarpId;
-use crate::machine::{AccessEvent, Issue, LANES, LaneMask, Place, Warp};
+use crate::machine::{AccessEvent, Issue, IssuePoint, LANES, LaneMask, Warp};
 use crate::program::{CallArg, CallTarget, ControlOp, Op, Param, ParamPlace, Program};
 
 /// Bytes after which a frame of a function starts at a multiple.
@@ -29,7 +29,7 @@ impl ParamBytes {
     }
 
     /// `lane` stores something undefined in `bytes` bytes from `address` on.
-    pub fn undefine(&mut self, place: &Place, lane: usize, (address, bytes): (u64, u64), origin: Origin) {
+    pub fn undefine(&mut self, place: &IssuePoint, lane: usize, (address, bytes): (u64, u64), origin: Origin) {
         let of_warp = self.warps.entry((place.block, place.warp)).or_default();
         (address..address + bytes).for_each(|at| of_warp.set(key(lane, at), 1, origin));
     }
@@ -43,7 +43,7 @@ impl ParamBytes {
     }
 
     /// Where the undefined value of a byte of `lane` comes from.
-    pub fn get(&self, place: &Place, lane: usize, address: u64) -> Option<Origin> {
+    pub fn get(&self, place: &IssuePoint, lane: usize, address: u64) -> Option<Origin> {
         self.warps.get(&(place.block, place.warp))?.get(key(lane, address))
     }
 

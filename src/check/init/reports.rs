@@ -10,7 +10,7 @@ use crate::check::deferred::DeferredFindings;
 use crate::check::finding::{Finding, Pair, Side, SideAction};
 use crate::check::reporter::Reporter;
 use crate::isa::Space;
-use crate::machine::{LaneMask, Place};
+use crate::machine::{IssuePoint, LaneMask};
 use crate::program::Pc;
 
 /// The uses that were found.
@@ -24,10 +24,10 @@ pub(super) struct Reports {
 
 impl Reports {
     /// Counts a use at `place` of a value that was reported before, and says whether it is one.
-    pub fn repeats(&mut self, origin: &Origin, (place, severity): (Place, Severity), to: &mut Reporter<'_>) -> bool {
+    pub fn repeats(&mut self, origin: &Origin, (place, severity): (IssuePoint, Severity), to: &mut Reporter<'_>) -> bool {
         let Some(known) = self.uses.get(&(origin.id(), origin.place.pc, severity)).copied() else { return false };
-        let first = origin.side(Place { pc: known, ..place }, LaneMask::ALL);
-        let second = Side::new(Place { pc: known, ..place }, LaneMask::ALL, SideAction::Use);
+        let first = origin.side(IssuePoint { pc: known, ..place }, LaneMask::ALL);
+        let second = Side::new(IssuePoint { pc: known, ..place }, LaneMask::ALL, SideAction::Use);
         let held = self.deferred.repeats(Pair::new(origin.id(), 0, first.as_ref(), &second));
         held || to.findings.repeats(Pair::new(origin.id(), to.launch, first.as_ref(), &second)) || known != place.pc
     }

@@ -3,7 +3,7 @@
 use crate::base::WarpId;
 use crate::check::finding::{Side, SideAction};
 use crate::isa::Scope;
-use crate::machine::{LaneMask, PerLane, Place, Proxy};
+use crate::machine::{IssuePoint, LaneMask, PerLane, Proxy};
 use crate::order::Operation;
 use crate::program::Pc;
 
@@ -107,7 +107,7 @@ impl Access {
 
     /// The access as a side of a finding about `lanes` of it, in the block with this index.
     pub fn side(&self, lanes: LaneMask, block: [u32; 3]) -> Side {
-        let place = Place { pc: self.pc, tick: self.op.tick, block, warp: WarpId::new(self.op.warp.number()) };
+        let place = IssuePoint { pc: self.pc, tick: self.op.tick, block, warp: WarpId::new(self.op.warp.number()) };
         Side { place, lanes, action: self.action, bytes: self.bytes, copy: (self.copy != 0).then_some(self.copy) }
     }
 }

@@ -3,7 +3,7 @@
 //! The reads and writes of a copy count from the moment it was issued, whenever the machine moves the bytes.
 
 use super::access::Access;
-use super::advice::Signal;
+use super::advice::SyncAccess;
 use super::lane_addresses::LaneAddresses;
 use super::{Race, ShadowMemory, actor, operation};
 use crate::check::finding::SideAction;
@@ -38,15 +38,15 @@ impl Race {
             }
             MbarrierChange::Contributed(Contribution::Arrived(_) | Contribution::Dropped(_)) => {
                 self.order.arrive_at_object(actor, key, event.phase, how);
-                self.signals.note_write(signal);
+                self.sync_accesses.note_write(signal);
                 SideAction::Atomic
             }
-            MbarrierChange::Asked { ended: true, .. } if self.result_use.is_result_used(&self.program, event.place.pc) => {
+            MbarrierChange::Tested { ended: true, .. } if self.result_use.is_result_used(&self.program, event.place.pc) => {
                 self.order.wait_for_object(actor, key, how);
-                self.signals.note_read(signal);
+                self.sync_accesses.note_read(signal);
                 SideAction::Read
             }
-            MbarrierChange::Asked { .. } => SideAction::Read,
+            MbarrierChange::Tested { .. } => SideAction::Read,
             MbarrierChange::Contributed(Contribution::ExpectTx(_) | Contribution::CompleteTx(_)) | MbarrierChange::Ended(_) => {
                 SideAction::Atomic
             }
@@ -171,11 +171,11 @@ impl Race {
 
 /// An operation on a barrier object as what may synchronize. One without a scope has the cluster's, and one without semantics releases
 /// where it arrives and acquires where it waits (PTX ISA, "mbarrier.arrive", "mbarrier.try_wait").
-fn object_signal(event: &MbarrierEvent) -> Signal {
+fn object_signal(event: &MbarrierEvent) -> SyncAccess {
     let at = (event.block_slot + 1, u64::from(event.address));
     let ordering = if event.how.ordering == Ordering::Weak { Ordering::AcqRel } else { event.how.ordering };
     let how = (ordering, event.how.scope);
-    Signal { phase: Some(event.phase), ..Signal::new(at, event.by, &event.place, event.lanes, how) }
+    SyncAccess { phase: Some(event.phase), ..SyncAccess::new(at, event.by, &event.place, event.lanes, how) }
 }
 
 fn is_reduction(copy: &AsyncCopy) -> bool {

@@ -52,7 +52,7 @@ pub(super) use cause::is_same as is_same_cause;
 use access::{Access, Log, Sweep};
 pub use advice::{Body, Language, Term};
 
-use advice::{GroupWait, Signal, Signals, Updates};
+use advice::{GroupWait, SyncAccess, SyncAccesses, Updates};
 use detector::{Conflict, ConflictKind, Detector, Transitions};
 use lane_addresses::LaneAddresses;
 pub use path::SynchronizationPath;
@@ -71,8 +71,8 @@ use crate::check::reporter::Reporter;
 use crate::flow::result_use::ResultUse;
 use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
-    AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, Order, OrderEvent, PerLane,
-    Place, PreparedLaunch,
+    AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, IssuePoint, LaneMask, LaunchEnd, LaunchStart, Order,
+    OrderEvent, PerLane, PreparedLaunch,
 };
 use crate::order::{Actor, Agent, AsyncKind, HappensBefore, Operation, Strong};
 use crate::program::{self, AtomicOp, MemoryOp, Op, Pc, Program, map};
@@ -105,7 +105,7 @@ struct Race {
     reachability: Reachability,
     result_use: ResultUse,
     updates: Updates,
-    signals: Signals,
+    sync_accesses: SyncAccesses,
     unordered: UnorderedFindings,
     /// The stores that have written different values to one place, by threads that nothing orders.
     differing: BTreeSet<Pc>,
@@ -137,7 +137,7 @@ impl Race {
             reachability: Reachability::default(),
             result_use: ResultUse::default(),
             updates: Updates::default(),
-            signals: Signals::default(),
+            sync_accesses: SyncAccesses::default(),
             unordered: UnorderedFindings::new(program),
             differing: BTreeSet::new(),
         }
@@ -443,12 +443,12 @@ impl Race {
         if event.lanes.iter().any(|lane| event.addresses[lane] != address) {
             return;
         }
-        let signal = Signal::new((memory, address), event.by, &event.place, event.lanes, (event.how.ordering, scope));
+        let signal = SyncAccess::new((memory, address), event.by, &event.place, event.lanes, (event.how.ordering, scope));
         if reads {
-            self.signals.note_read(signal);
+            self.sync_accesses.note_read(signal);
         }
         if writes {
-            self.signals.note_write(signal);
+            self.sync_accesses.note_write(signal);
         }
     }
 
@@ -477,7 +477,7 @@ impl Race {
                 };
                 if kind == AsyncKind::Lane {
                     let by = (by.number as u32, WarpId::new(place.warp.number()));
-                    self.signals.note_wait(GroupWait { by, tick: place.tick, pc: place.pc, pending: if open { 0 } else { pending } });
+                    self.sync_accesses.note_wait(GroupWait { by, tick: place.tick, pc: place.pc, pending: if open { 0 } else { pending } });
                 }
                 self.order.wait(actor, kind, open, pending);
             }
@@ -497,12 +497,12 @@ impl Race {
 }
 
 /// Lanes of a block that do something at a place.
-fn actor(by: BlockId, place: &Place, lanes: LaneMask) -> Actor {
+fn actor(by: BlockId, place: &IssuePoint, lanes: LaneMask) -> Actor {
     Actor { block_slot: by.block_slot, warp: WarpId::new(place.warp.number()), lanes, tick: place.tick }
 }
 
 /// What lanes of a block do at a place, or what they put in flight there.
-fn operation(by: BlockId, place: &Place, lanes: LaneMask, (agent, action): (Agent, SideAction)) -> Operation {
+fn operation(by: BlockId, place: &IssuePoint, lanes: LaneMask, (agent, action): (Agent, SideAction)) -> Operation {
     let only_reads = action == SideAction::Read;
     Operation { tick: place.tick, block: by.number as u32, warp: WarpId::new(place.warp.number()), lanes, agent, only_reads }
 }

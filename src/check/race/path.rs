@@ -12,7 +12,7 @@ use crate::check::finding::{Findings, Link, Side};
 use crate::check::reporter::Reporter;
 use crate::isa::{FenceKind, Ordering, Scope};
 use crate::machine::{
-    AccessEvent, AccessKind, BlockId, Contribution, Event, EventMask, LaneMask, LaunchStart, MbarrierChange, Observer, Order, Place,
+    AccessEvent, AccessKind, BlockId, Contribution, Event, EventMask, IssuePoint, LaneMask, LaunchStart, MbarrierChange, Observer, Order,
 };
 use crate::order::{Agent, Block, Operation, VectorClock};
 use crate::program::Program;
@@ -45,7 +45,7 @@ enum Whose {
 
 /// Something that may synchronize.
 struct Step {
-    place: Place,
+    place: IssuePoint,
     by: BlockId,
     lanes: LaneMask,
     what: What,
@@ -299,9 +299,9 @@ impl Step {
                 let ordering = object.how.ordering;
                 let what = match object.change {
                     MbarrierChange::Contributed(Contribution::Arrived(_) | Contribution::Dropped(_)) => What::ObjectArrival { ordering },
-                    MbarrierChange::Asked { ended: true, .. } => What::ObjectWait { ordering },
+                    MbarrierChange::Tested { ended: true, .. } => What::ObjectWait { ordering },
                     MbarrierChange::Contributed(Contribution::ExpectTx(_) | Contribution::CompleteTx(_))
-                    | MbarrierChange::Asked { ended: false, .. }
+                    | MbarrierChange::Tested { ended: false, .. }
                     | MbarrierChange::Made(_)
                     | MbarrierChange::Invalidated
                     | MbarrierChange::Ended(_) => return None,

@@ -9,7 +9,7 @@ use super::unrecorded::UnrecordedRead;
 use super::{Race, ShadowMemory, element_bytes};
 use crate::base::WarpId;
 use crate::isa::{Ordering, Space};
-use crate::machine::{AccessEvent, AccessKind, CopyWait, Order, Place, Proxy};
+use crate::machine::{AccessEvent, AccessKind, CopyWait, IssuePoint, Order, Proxy};
 
 /// Bytes between the first and the last byte of a read up to which all of them are looked at, whether a lane reads them or not.
 const SPAN: u64 = 512;
@@ -48,7 +48,7 @@ impl Race {
             self.record(event.by.block_slot);
         }
         let element = element_bytes(&self.program.code[event.place.pc.index()].op, event.bytes);
-        let (Place { tick, pc, .. }, lanes, bytes) = (event.place, event.lanes, (event.bytes, element));
+        let (IssuePoint { tick, pc, .. }, lanes, bytes) = (event.place, event.lanes, (event.bytes, element));
         let addresses = event.addresses.map(|address| address as u32);
         let read = UnrecordedRead { tick, pc, warp, lanes, bytes, addresses };
         self.unrecorded[block_slot].push(read, (event.min, span));

@@ -85,7 +85,9 @@ fn why_async(first: &Access, second: &Access) -> Option<String> {
             "a wait covers only the copies of the thread that waits: it must wait, and then both must meet".into()
         }
         Agent::Async(_) => "the copy is in flight until its thread waits for its group: cp.async.bulk.wait_group".into(),
-        Agent::Copy(_) => "the copy is in flight until a thread observes the end of the mbarrier phase to which it brings its bytes".into(),
+        Agent::Copy(_) => {
+            "the copy is in flight until a thread observes the end of the mbarrier phase to which its complete_tx counts".into()
+        }
     };
     Some(text)
 }

@@ -13,7 +13,7 @@ use crate::check::lane_text::lanes_do;
 use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::{BARRIER_COUNT, BARRIER_DIVERGENCE, BARRIER_EXITED};
-use crate::machine::{BARRIERS, Barrier, BlockId, LANES, LaneMask, LaunchEnd, OrderEvent, Place, UnfinishedBlock, UnfinishedWarp};
+use crate::machine::{BARRIERS, Barrier, BlockId, IssuePoint, LANES, LaneMask, LaunchEnd, OrderEvent, UnfinishedBlock, UnfinishedWarp};
 use crate::program::{Pc, Program};
 
 /// The number of the barrier of the cluster, after those of the block.
@@ -29,13 +29,13 @@ pub(super) struct BlockBarriers {
     /// By number, the arrivals of the present phase.
     phases: BTreeMap<u32, Vec<Arrived>>,
     /// Where lanes exited.
-    exits: Vec<(Place, LaneMask)>,
+    exits: Vec<(IssuePoint, LaneMask)>,
 }
 
 /// Lanes of a warp that arrived at a barrier.
 #[derive(Clone, Copy)]
 struct Arrived {
-    place: Place,
+    place: IssuePoint,
     lanes: LaneMask,
     /// The lanes of the warp that were not there.
     absent: LaneMask,
@@ -217,7 +217,7 @@ fn not_there(id: u32, arrived: &Arrived, here: LaneMask, there: LaneMask) -> Fin
     divergence(id, arrived, here, &format!("{} did not", there.describe()))
 }
 
-fn passed_by(id: u32, arrived: &Arrived, here: LaneMask, (place, lanes): (Place, LaneMask)) -> Finding {
+fn passed_by(id: u32, arrived: &Arrived, here: LaneMask, (place, lanes): (IssuePoint, LaneMask)) -> Finding {
     let others = format!("{} went past it and exited", lanes.describe());
     Finding { first: Some(Side::new(place, lanes, SideAction::Exit)), ..divergence(id, arrived, here, &others) }
 }
@@ -227,7 +227,7 @@ fn waits_for(id: u32, arrived: &Arrived, here: LaneMask, warp: &UnfinishedWarp, 
     let waiting: Vec<(Pc, LaneMask)> = groups.map(|group| (group.current_pc, group.lanes & there)).collect();
     let described = waiting.iter().map(|(pc, lanes)| format!("{} at {}", lanes_do(*lanes, "wait"), program.place(*pc)));
     let others = described.collect::<Vec<_>>().join(", ");
-    let first = waiting.first().map(|(pc, lanes)| Side::new(Place { pc: *pc, ..arrived.place }, *lanes, SideAction::Synchronize));
+    let first = waiting.first().map(|(pc, lanes)| Side::new(IssuePoint { pc: *pc, ..arrived.place }, *lanes, SideAction::Synchronize));
     Finding { first, ..divergence(id, arrived, here, &others) }
 }
 

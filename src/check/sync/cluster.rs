@@ -13,7 +13,7 @@ use crate::check::lane_text::lanes_do;
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::{BARRIER_COUNT, CLUSTER_LATE};
 use crate::isa::Space;
-use crate::machine::{AccessEvent, AccessKind, BlockId, LaneMask, OrderEvent, Place};
+use crate::machine::{AccessEvent, AccessKind, BlockId, IssuePoint, LaneMask, OrderEvent};
 
 /// The blocks of clusters.
 #[derive(Clone, Default)]
@@ -21,7 +21,7 @@ pub(super) struct Clusters {
     /// Those that know that the others have started, in order of launch.
     started: BTreeSet<u64>,
     /// By block and warp, where lanes arrived at the barrier for which they have not waited.
-    arrived: BTreeMap<(u64, u32), Vec<(Place, LaneMask)>>,
+    arrived: BTreeMap<(u64, u32), Vec<(IssuePoint, LaneMask)>>,
     /// Blocks of a cluster.
     size: u64,
     deferred: DeferredFindings,
@@ -88,7 +88,7 @@ impl Clusters {
     }
 }
 
-fn arrives_again((place, lanes): (Place, LaneMask), event: &OrderEvent<'_>) -> Finding {
+fn arrives_again((place, lanes): (IssuePoint, LaneMask), event: &OrderEvent<'_>) -> Finding {
     let again = lanes & event.lanes;
     let why = format!(
         "{} at the barrier of the cluster again without having waited since: which phase this counts for is chance",
@@ -113,7 +113,7 @@ fn action(event: &AccessEvent<'_>) -> SideAction {
 fn early(event: &AccessEvent<'_>) -> Finding {
     let why = "no barrier of the cluster lies before this access to the shared memory of another block, which may not have started";
     let fix = "have all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait before it";
-    let Place { block, .. } = event.place;
+    let IssuePoint { block, .. } = event.place;
     let address = event.addresses[event.lanes.first()];
     let memory = MemoryRange { space: event.space, block, address, bytes: event.bytes };
     let side = Side { bytes: event.bytes, ..Side::new(event.place, event.lanes, action(event)) };

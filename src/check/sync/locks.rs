@@ -17,7 +17,7 @@ use crate::check::sections::Reversible;
 use crate::check::sync::catalogue::DEADLOCK_LOCK_ORDER;
 use crate::flow::result_use::ResultUse;
 use crate::isa::{AtomicFn, Ordering, Space};
-use crate::machine::{AccessEvent, AccessKind, LaneMask, Place};
+use crate::machine::{AccessEvent, AccessKind, IssuePoint, LaneMask};
 use crate::program::{AtomicOp, Op, Pc, Program};
 
 /// A place in memory: 0 for global memory, else one more than the number of the block whose shared memory it is; and the address.
@@ -51,7 +51,7 @@ pub(super) struct Locks {
 struct Held {
     lock: LockPlace,
     /// Of the first try.
-    place: Place,
+    place: IssuePoint,
 }
 
 /// The critical sections of a lock.
@@ -67,7 +67,7 @@ struct Sections {
 struct First {
     block: u64,
     /// Of the first try.
-    place: Place,
+    place: IssuePoint,
     is_only: bool,
 }
 
@@ -75,8 +75,8 @@ struct First {
 #[derive(Clone)]
 struct Nested {
     thread: Thread,
-    outer: Place,
-    inner: Place,
+    outer: IssuePoint,
+    inner: IssuePoint,
     /// All locks that it held.
     held: BTreeSet<LockPlace>,
     /// The phases that barriers of its block had ended.
@@ -133,7 +133,7 @@ impl Locks {
     }
 
     /// A thread tries to take a lock.
-    fn take(&mut self, thread: Thread, lock: LockPlace, place: Place) {
+    fn take(&mut self, thread: Thread, lock: LockPlace, place: IssuePoint) {
         let held = self.held.entry(thread).or_default();
         if held.iter().any(|held| held.lock == lock) {
             return;
@@ -150,7 +150,7 @@ impl Locks {
     }
 
     /// A thread writes to a place, which may be a lock that it holds.
-    fn release(&mut self, thread: Thread, lock: LockPlace, place: Place) {
+    fn release(&mut self, thread: Thread, lock: LockPlace, place: IssuePoint) {
         let Some(held) = self.held.get_mut(&thread) else { return };
         let Some(index) = held.iter().position(|held| held.lock == lock) else { return };
         let taken = held.remove(index);
@@ -212,7 +212,7 @@ fn finding(one: &Nested, other: &Nested, (first, second): (LockPlace, LockPlace)
     let (first, second) = (name(first), name(second));
     let side = |nested: &Nested| Side::new(nested.inner, LaneMask::of(nested.thread.2), SideAction::Synchronize);
     let (earlier, later) = if one.inner.tick < other.inner.tick { (one, other) } else { (other, one) };
-    let link = |place: Place, text: String| Link { place: Some(place), text };
+    let link = |place: IssuePoint, text: String| Link { place: Some(place), text };
     let why = format!(
         "one thread takes the lock at {first} and then that at {second}, the other takes them the other way round: where each takes its \
          first one before the other's second, both wait forever"

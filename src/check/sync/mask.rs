@@ -13,7 +13,7 @@ use crate::check::lane_text::lanes_do;
 use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::SYNC_MEMBERMASK;
-use crate::machine::{GroupState, LaneMask, LaunchEnd, OrderEvent, Place, Tick, UnfinishedBlock, UnfinishedGroup};
+use crate::machine::{GroupState, IssuePoint, LaneMask, LaunchEnd, OrderEvent, Tick, UnfinishedBlock, UnfinishedGroup};
 use crate::program::Program;
 
 /// Ticks after which lanes that wait for running lanes of their warp are taken to wait forever.
@@ -40,7 +40,7 @@ struct Named {
 /// Lanes that named a mask.
 #[derive(Clone, Copy)]
 struct MaskUse {
-    place: Place,
+    place: IssuePoint,
     lanes: LaneMask,
     members: LaneMask,
 }
@@ -145,7 +145,7 @@ pub(super) fn deadlock(block: &UnfinishedBlock, tick: Tick, to: &mut Reporter<'_
             // Each of the two waits for the other: it is reported once.
             let Some((_, other)) = other.filter(|(other, _)| *other > index) else { continue };
             let mask_use = |group: &UnfinishedGroup| MaskUse {
-                place: Place { pc: group.current_pc, tick, block: block.index, warp: WarpId::new(number) },
+                place: IssuePoint { pc: group.current_pc, tick, block: block.index, warp: WarpId::new(number) },
                 lanes: group.lanes,
                 members: group.state.members(),
             };
@@ -198,7 +198,7 @@ fn spins(waiting: &MaskUse, group: &UnfinishedGroup, program: &Program) -> Findi
     );
     let fix = "let no lane wait for lanes that wait for it: give away what they spin on before all of them meet".to_string();
     let finding = Finding::new(SYNC_MEMBERMASK, waiting.side(), why, fix);
-    let first = Side::new(Place { pc: group.pc, ..waiting.place }, group.lanes, SideAction::Synchronize);
+    let first = Side::new(IssuePoint { pc: group.pc, ..waiting.place }, group.lanes, SideAction::Synchronize);
     Finding { first: Some(first), ..finding }
 }
 

@@ -18,8 +18,8 @@ use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::{ASYNC_UNWAITED_AT_EXIT, MBARRIER_OVERLAP, MBARRIER_PHASE, MBARRIER_REINIT, MBARRIER_TX_MISMATCH};
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, Contribution, CopyCompletion, CopyEvent, CopyStage, GroupState, LaunchEnd, MbarrierChange, MbarrierEvent,
-    MemoryOwner, Place, Tick, UnfinishedBlock,
+    AccessEvent, AccessKind, Contribution, CopyCompletion, CopyEvent, CopyStage, GroupState, IssuePoint, LaunchEnd, MbarrierChange,
+    MbarrierEvent, MemoryOwner, Tick, UnfinishedBlock,
 };
 
 /// Bytes of an object.
@@ -80,7 +80,7 @@ impl Mbarriers {
     }
 
     /// A warp arrives at a barrier of any kind, which lets others continue.
-    pub fn arrives(&mut self, place: &Place) {
+    pub fn arrives(&mut self, place: &IssuePoint) {
         *self.arrivals.entry((place.block, place.warp.number())).or_default() += 1;
     }
 
@@ -102,11 +102,11 @@ impl Mbarriers {
                 }
                 return self.objects.get_mut(&at).is_some_and(|object| object.contributed(event, what, to));
             }
-            MbarrierChange::Asked { ended: true, .. } => {
+            MbarrierChange::Tested { ended: true, .. } => {
                 let arrivals = self.arrivals.get(&(event.place.block, event.place.warp.number())).copied().unwrap_or(0);
                 return self.objects.get_mut(&at).is_some_and(|object| object.answered(event, arrivals, to));
             }
-            MbarrierChange::Asked { ended: false, .. } | MbarrierChange::Ended(_) => {}
+            MbarrierChange::Tested { ended: false, .. } | MbarrierChange::Ended(_) => {}
         }
         false
     }
@@ -304,8 +304,8 @@ impl Object {
 
     fn mismatch(&self, address: u32, second: Side) -> Finding {
         let why = match self.bytes {
-            missing if missing > 0 => format!("the phase waits for {missing} bytes more than any copy brings"),
-            more => format!("copies brought {} bytes more than the phase was set to expect", more.unsigned_abs()),
+            missing if missing > 0 => format!("the phase waits for {missing} bytes more than any copy completes"),
+            more => format!("copies completed {} bytes more than the phase was set to expect", more.unsigned_abs()),
         };
         let fix = "let expect_tx name just the bytes of the copies that complete on the object in this phase".to_string();
         let (first, memory) = (self.expected, Some(memory(self.block, address)));
@@ -322,7 +322,7 @@ impl Object {
         // What other blocks bring must have come before the exit: that is the race checker's question.
         for (_, side) in self.unawaited.iter().filter(|(_, side)| side.place.block == self.block) {
             let why = "no thread waited for the phase of the mbarrier that this copy completes, and its block has exited".to_string();
-            let fix = "wait for the phase before what the copy brings is used, and before the block exits".to_string();
+            let fix = "wait for the phase before what the copy writes is used, and before the block exits".to_string();
             let memory = Some(memory(self.block, address));
             deferred.defer(Finding { memory, ..Finding::new(ASYNC_UNWAITED_AT_EXIT, *side, why, fix) });
         }
@@ -337,7 +337,7 @@ fn memory(block: [u32; 3], address: u32) -> MemoryRange {
 fn waiter(block: &UnfinishedBlock, address: u32, tick: Tick) -> Option<Side> {
     let mut groups = block.warps.iter().zip(0..).flat_map(|(warp, number)| warp.groups.iter().map(move |group| (number, group)));
     let (warp, group) = groups.find(|(_, group)| group.state == GroupState::AtMbarrier { address })?;
-    let place = Place { pc: group.pc, tick, block: block.index, warp: WarpId::new(warp) };
+    let place = IssuePoint { pc: group.pc, tick, block: block.index, warp: WarpId::new(warp) };
     Some(Side::new(place, group.lanes, SideAction::Synchronize))
 }
 

@@ -176,7 +176,7 @@ impl Sync {
 
     /// Something is done to a barrier object.
     fn mbarrier(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
-        if matches!(event.change, MbarrierChange::Asked { ended: true, .. }) {
+        if matches!(event.change, MbarrierChange::Tested { ended: true, .. }) {
             self.clusters.waited(event.by.number);
         }
         self.mbarriers.event(event, to)

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use crate::check::finding::{Finding, Side, SideAction};
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::WGMMA_SEQUENCE;
-use crate::machine::{Place, Wgmma, WgmmaChange, WgmmaEvent};
+use crate::machine::{IssuePoint, Wgmma, WgmmaChange, WgmmaEvent};
 use crate::program::Slot;
 
 /// What warps did to registers that `wgmma` uses.
 #[derive(Clone, Default)]
 pub(super) struct Wgmmas {
     /// The instruction that touched a register since the last fence of its warp, by block, warp and slot of the register.
-    touched: BTreeMap<(u64, u32, Slot), Place>,
+    touched: BTreeMap<(u64, u32, Slot), IssuePoint>,
 }
 
 impl Wgmmas {

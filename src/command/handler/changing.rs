@@ -38,7 +38,7 @@ fn assign(context: &mut Context<'_>, piece: &Piece) -> Answer {
     let target = context.expression(&place)?;
     let new = context.value(&value)?;
     let edits = target.assign(&context.session.scene(), &new).map_err(|error| match error {
-        AssignmentError::Place(error) => place.wrong_from(error.column, error.to_string()),
+        AssignmentError::IssuePoint(error) => place.wrong_from(error.column, error.to_string()),
         AssignmentError::Value(message) => value.error(message),
     })?;
     if let Some(question) = context.ask_to_drop() {

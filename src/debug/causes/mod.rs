@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::check::{Finding, SideAction};
 use crate::isa::Space;
-use crate::launch::{Basis, Origins, ParamValue, PlannedBuffer, PlannedLaunch, Word};
+use crate::launch::{Basis, Origins, ParamPart, ParamValue, PlannedBuffer, PlannedLaunch};
 use crate::machine::{Trap, TrapKind};
 use crate::program::{FuncId, Pc, Program};
 
@@ -71,7 +71,7 @@ pub fn null_parameter(launched: Launched<'_>, trap: &Trap) -> Option<String> {
     let Launched { program, launch, .. } = launched;
     let is_null = trap.kind == TrapKind::Null;
     let words = if is_null { Origins::new(program, launch.kernel).pointers(trap.place.pc) } else { Vec::new() };
-    let [Word { param, .. }] = *words else { return None };
+    let [ParamPart { param, .. }] = *words else { return None };
     let is_zero = matches!(&launch.params.get(param)?.value, ParamValue::Bytes(bytes) if bytes.iter().all(|byte| *byte == 0));
     let given = if launched.is_made_up(param) { "this made-up launch" } else { "the launch" };
     is_zero.then(|| format!("the pointer is parameter {} of the kernel, {}, which {given} gives as 0", param + 1, launched.name(param)))
@@ -81,11 +81,11 @@ pub fn null_parameter(launched: Launched<'_>, trap: &Trap) -> Option<String> {
 pub fn null_member(launched: Launched<'_>, trap: &Trap) -> Option<String> {
     let Launched { program, launch, .. } = launched;
     let params = &program.functions[launch.kernel.index()].params;
-    let is_member = |word: &Word| params.get(word.param).is_some_and(|param| param.bytes > word.bytes);
+    let is_member = |word: &ParamPart| params.get(word.param).is_some_and(|param| param.bytes > word.bytes);
     let is_null = trap.kind == TrapKind::Null;
     let mut words = if is_null { Origins::new(program, launch.kernel).pointers(trap.place.pc) } else { Vec::new() };
     words.retain(is_member);
-    let [Word { param, offset, bytes }] = *words else { return None };
+    let [ParamPart { param, offset, bytes }] = *words else { return None };
     let (name, last, all) = (launched.name(param), offset + bytes - 1, params[param].bytes);
     let given = if launched.is_made_up(param) { "this made-up launch gives 0" } else { "they are 0" };
     let how = format!("-a {name}=bytes=… gives the structure as it is, and no word gives a member an array");

@@ -19,7 +19,7 @@ use crate::program::{Pc, Slot};
 pub enum AssignmentError {
     /// There is no place.
     #[error(transparent)]
-    Place(#[from] EvaluationError),
+    IssuePoint(#[from] EvaluationError),
     /// The value does not fit the place.
     #[error("{0}")]
     Value(String),

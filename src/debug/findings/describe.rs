@@ -19,7 +19,7 @@ use crate::debug::site::{Site, source_lines};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, Space, TypeKind};
 use crate::launch::Case;
-use crate::machine::{Instrumentation, LaneMask, NullObserver, Place, Tick};
+use crate::machine::{Instrumentation, IssuePoint, LaneMask, NullObserver, Tick};
 use crate::program::{MbarrierOp, Op, Program};
 
 /// Largest number of bytes whose value is shown.
@@ -121,7 +121,7 @@ pub(in crate::debug) fn describe_case(
 fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, origins: &mut OriginTexts<'_>) -> FindingText {
     let launch = case.launches.get(finding.launch);
     let extent = launch.map_or([1; 3], |launch| launch.block);
-    let site = |place: Place, lanes: LaneMask| Site::new(program, extent, place, lanes);
+    let site = |place: IssuePoint, lanes: LaneMask| Site::new(program, extent, place, lanes);
     let flight = |side: &Side| program.code[side.place.pc.index()].op.flight_word();
     let side = |side: &Side| {
         let site = site(side.place, side.lanes);

@@ -21,7 +21,9 @@ use crate::flow::graph::Graph as _;
 use crate::flow::reach::closure;
 use crate::isa::{ScalarType, Space};
 use crate::launch::Origins;
-use crate::machine::{AccessEvent, AccessKind, Event, EventKind, EventMask, LaneMask, Machine, NullObserver, Observer, Order, Place, Tick};
+use crate::machine::{
+    AccessEvent, AccessKind, Event, EventKind, EventMask, IssuePoint, LaneMask, Machine, NullObserver, Observer, Order, Tick,
+};
 use crate::program::{MemoryOp, Named, Op, Pc, Program, VarId};
 
 /// Instructions that a spinning warp is followed for.
@@ -44,12 +46,12 @@ struct Polled {
 
 /// What of a launch bears on a hang.
 #[derive(Default)]
-struct Past {
+struct HangHistory {
     polled: Vec<Polled>,
     /// The last write of each, and its lanes.
-    written: BTreeMap<usize, (Place, LaneMask)>,
+    written: BTreeMap<usize, (IssuePoint, LaneMask)>,
     /// Where lanes of the blocks that hang have exited, and when the last of them did.
-    exits: BTreeMap<([u32; 3], u32, Pc), (LaneMask, Place)>,
+    exits: BTreeMap<([u32; 3], u32, Pc), (LaneMask, IssuePoint)>,
     blocks: Vec<[u32; 3]>,
 }
 
@@ -80,9 +82,9 @@ impl Session {
     }
 
     /// Runs the launch of a hang once more, up to its end.
-    fn past_of_hang(&mut self, finding: &FindingText, polled: Vec<Polled>) -> Past {
+    fn past_of_hang(&mut self, finding: &FindingText, polled: Vec<Polled>) -> HangHistory {
         let blocks = finding.waiting.iter().map(|waiting| waiting.site.block).collect();
-        let mut past = Past { polled, blocks, ..Past::default() };
+        let mut past = HangHistory { polled, blocks, ..HangHistory::default() };
         self.timeline.restore(Tick::START);
         while self.launch() < finding.launch {
             if self.timeline.run(Tick::MAX, &mut NullObserver) == Ran::Ended {
@@ -94,7 +96,7 @@ impl Session {
         past
     }
 
-    fn story_of_poll(&self, polled: &Polled, written: Option<&(Place, LaneMask)>) -> Vec<String> {
+    fn story_of_poll(&self, polled: &Polled, written: Option<&(IssuePoint, LaneMask)>) -> Vec<String> {
         let program = Arc::clone(self.program());
         let scene = self.scene().refocused(Focus { block: polled.block, warp: 0, lane: 0, frame: 0 });
         let element = place::element(&scene, polled.space, polled.address);
@@ -153,7 +155,7 @@ impl Session {
     }
 
     /// Which lanes have exited, and which can still reach the barrier that lanes wait at.
-    fn story_of_barrier(&self, waiting: &Waiting, past: &Past) -> Vec<String> {
+    fn story_of_barrier(&self, waiting: &Waiting, past: &HangHistory) -> Vec<String> {
         let mut lines = Vec::new();
         let exits = past.exits.iter().filter(|((block, ..), _)| *block == waiting.site.block);
         let texts: Vec<String> = exits
@@ -203,7 +205,7 @@ impl Session {
 
     /// `k.ptx:12 (k.cu:4)`
     fn site_text(&self, pc: Pc) -> String {
-        let place = Place { pc, tick: Tick::START, block: [0; 3], warp: WarpId::new(0) };
+        let place = IssuePoint { pc, tick: Tick::START, block: [0; 3], warp: WarpId::new(0) };
         let site = Site::new(self.program(), [1; 3], place, LaneMask::NONE);
         site.source.map_or(site.place.clone(), |source| format!("{} ({source})", site.place))
     }
@@ -255,7 +257,7 @@ impl Observer for Poll {
     }
 }
 
-impl Past {
+impl HangHistory {
     fn write(&mut self, access: &AccessEvent<'_>) {
         for (index, polled) in self.polled.iter().enumerate() {
             let is_same_memory = (access.space == Space::Global) == (polled.space == Space::Global)
@@ -270,7 +272,7 @@ impl Past {
     }
 }
 
-impl Observer for Past {
+impl Observer for HangHistory {
     fn mask(&self) -> EventMask {
         EventMask::of(&[EventKind::Access, EventKind::Order])
     }

@@ -7,7 +7,7 @@ use super::patch::Placed;
 use super::places::{Sides, barrier_places};
 use super::statement::{Modifiers, barrier, fence, wait_all};
 use crate::cfg::ControlFlow;
-use crate::check::{Body, Candidate, Finding, Language, Position, Reach, Remedy, SideAction, Term};
+use crate::check::{BarrierLevel, Body, Candidate, Finding, Language, Position, Remedy, SideAction, Term};
 use crate::check::{Distance, FindingId, Side};
 use crate::isa::{AtomicFn, Ordering, Scope, Space};
 use crate::program::{FuncId, MemoryOp, Op, Pc, Program, SrcKind, SyncOp};
@@ -167,7 +167,7 @@ impl<'a> Places<'a> {
         Some(self.bodies.entry(function).or_insert_with(new))
     }
 
-    fn between(&mut self, reach: Reach, one: Pc, other: Pc, pcs: &[Pc]) -> Vec<Vec<Position>> {
+    fn between(&mut self, reach: BarrierLevel, one: Pc, other: Pc, pcs: &[Pc]) -> Vec<Vec<Position>> {
         let program = self.program;
         if program.function_at(one) != program.function_at(other) {
             return self.near(Position::Before(other)).into_iter().chain(self.near(Position::After(one))).map(|at| vec![at]).collect();
@@ -266,12 +266,12 @@ fn load_before(program: &Program, body: &Body, store: Pc) -> Option<Pc> {
     body.code().take_while(|pc| *pc < store).filter(|pc| is_load(pc) && body.is_same_place(program, *pc, store)).last()
 }
 
-fn meeting(program: &Program, reach: Reach, places: &[Position]) -> Plan {
+fn meeting(program: &Program, reach: BarrierLevel, places: &[Position]) -> Plan {
     let text = barrier(reach);
     let term = match reach {
-        Reach::Warp => Term::WarpBarrier,
-        Reach::Block => Term::BlockBarrier,
-        Reach::Cluster => Term::ClusterBarrier,
+        BarrierLevel::Warp => Term::WarpBarrier,
+        BarrierLevel::Block => Term::BlockBarrier,
+        BarrierLevel::Cluster => Term::ClusterBarrier,
     };
     let one = |at: &Position| Plan::new(vec![Placed::Insert(*at, text.clone())], inserted(program, *at, &text, Some(term)));
     places.iter().map(one).fold(Plan::default(), |all, one| all.with(&one))
@@ -313,14 +313,14 @@ pub(super) fn further(finding: &Finding, is_plain: impl Fn(Pc) -> bool) -> Vec<C
     let mut found: Vec<Candidate> = Vec::new();
     match finding.distance {
         Some(Distance::Warp) => {
-            found.push(vec![Remedy::Barrier(Reach::Warp, one, other)]);
-            found.push(vec![Remedy::Barrier(Reach::Block, one, other)]);
+            found.push(vec![Remedy::Barrier(BarrierLevel::Warp, one, other)]);
+            found.push(vec![Remedy::Barrier(BarrierLevel::Block, one, other)]);
         }
         Some(Distance::Block | Distance::Instruction) => {
-            found.push(vec![Remedy::Barrier(Reach::Block, one, other)]);
+            found.push(vec![Remedy::Barrier(BarrierLevel::Block, one, other)]);
             found.push(vec![Remedy::RoleBarrier(one, other)]);
         }
-        Some(Distance::Cluster) => found.push(vec![Remedy::Barrier(Reach::Cluster, one, other)]),
+        Some(Distance::Cluster) => found.push(vec![Remedy::Barrier(BarrierLevel::Cluster, one, other)]),
         Some(Distance::Grid) | None => {}
     }
     // What must be one step is none by being strong.

@@ -4,7 +4,7 @@
 //! place orders the two, two places may: the way there, and the way back round the loop.
 
 use crate::cfg::BlockId;
-use crate::check::{Body, Position, Reach};
+use crate::check::{BarrierLevel, Body, Position};
 use crate::program::{Op, Pc, Program};
 
 /// Places of one barrier that are combined to two.
@@ -21,7 +21,7 @@ pub(super) struct Sides<'a> {
 /// Sets of places, each of which may order the two sides, the likeliest first.
 pub(super) fn barrier_places(
     (program, body): (&Program, &Body),
-    reach: Reach,
+    reach: BarrierLevel,
     (one, other): (Pc, Pc),
     sides: &Sides<'_>,
 ) -> Vec<Vec<Position>> {
@@ -58,7 +58,7 @@ fn distinct(mut places: Vec<Position>) -> Vec<Position> {
 struct Search<'a> {
     program: &'a Program,
     body: &'a Body,
-    reach: Reach,
+    reach: BarrierLevel,
 }
 
 impl Search<'_> {
@@ -72,7 +72,7 @@ impl Search<'_> {
         let inst = &self.program.code[at.pc().index()];
         let stays = matches!(at, Position::Before(_)) || !matches!(inst.op, Op::Control(_));
         // Whether the lanes of a warp part at a branch that only parts the warps, the run says.
-        let meets = |block| self.reach == Reach::Warp || !self.body.is_divergent(block);
+        let meets = |block| self.reach == BarrierLevel::Warp || !self.body.is_divergent(block);
         has_statement && stays && self.block(at.pc()).is_some_and(meets)
     }
 

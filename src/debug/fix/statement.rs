@@ -1,6 +1,6 @@
 //! The statements that a change inserts, and opcodes with other modifiers.
 
-use crate::check::{CopyKind, Reach};
+use crate::check::{BarrierLevel, CopyKind};
 use crate::isa::{Ordering, Scope};
 use crate::program::Program;
 
@@ -138,11 +138,11 @@ fn rewritten_access(stem: &str, words: &[&str], modifiers: Modifiers) -> Option<
 }
 
 /// A barrier of all threads of this reach.
-pub(super) fn barrier(reach: Reach) -> String {
+pub(super) fn barrier(reach: BarrierLevel) -> String {
     match reach {
-        Reach::Warp => "bar.warp.sync 0xffffffff;",
-        Reach::Block => "bar.sync 0;",
-        Reach::Cluster => "barrier.cluster.arrive; barrier.cluster.wait;",
+        BarrierLevel::Warp => "bar.warp.sync 0xffffffff;",
+        BarrierLevel::Block => "bar.sync 0;",
+        BarrierLevel::Cluster => "barrier.cluster.arrive; barrier.cluster.wait;",
     }
     .into()
 }

@@ -18,7 +18,7 @@ use crate::launch::given::{self, Formal, Given, Own};
 use crate::launch::nvcc::{self, Compiler};
 use crate::launch::variables::{self, Names, VariableFormal};
 use crate::launch::{
-    self, Basis, Content, Element, Kind, Known, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Place, Plan, Reason, Study,
+    self, Basis, Content, Element, Kind, Known, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Plan, Reason, Study, ValuePath,
     relocate, ron_text, wanted,
 };
 use crate::program::{FuncId, Program, plain_name};
@@ -397,8 +397,8 @@ pub fn open_words(module: PathBuf, program: Arc<Program>, words: &[String], over
     let given_variables = variables::read(&texts, names, Path::new(""));
     known.variables = given_variables.map_err(|errors| OpenError::Launch(sources.clone(), errors))?;
     let sources_of: BTreeMap<usize, SourceId> = given.iter().map(|(index, (_, source))| (*index, *source)).collect();
-    let mut origins: Vec<_> = given.iter().map(|(index, (_, source))| (Place::default().param(*index), *source)).collect();
-    origins.extend(known.variables.iter().map(|given| (given.place(&Place::default()), given.source)));
+    let mut origins: Vec<_> = given.iter().map(|(index, (_, source))| (ValuePath::default().param(*index), *source)).collect();
+    origins.extend(known.variables.iter().map(|given| (given.place(&ValuePath::default()), given.source)));
     known.params.extend(given.into_iter().map(|(index, (param, _))| (index, param)));
     for (index, buffer) in overrides.expect.iter().filter_map(|word| wanted::output(word, &formals, Path::new(""))) {
         known.params.entry(index).or_insert(Param::Buffer(buffer));

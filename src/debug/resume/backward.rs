@@ -1,25 +1,25 @@
-//! Running backwards: stretch by stretch between snapshots, the latest first.
+//! Running backwards: interval by interval between snapshots, the latest first.
 //!
-//! `reverse-continue` runs every stretch with the watcher that a forward run would have and goes to the last stop that lies before the
-//! present. Stepping back notes the instructions of what is stepped and picks the one to go to. Stretches in which the stepped warp
+//! `reverse-continue` runs every interval with the watcher that a forward run would have and goes to the last stop that lies before the
+//! present. Stepping back notes the instructions of what is stepped and picks the one to go to. Intervals in which the stepped warp
 //! stood still are recognized by their snapshots and never run.
 
 use super::cause::{Caught, Cause, is_done};
 use super::decision::Decision;
 use super::line::lines_from;
-use super::watcher::Stepped;
-use super::{NextQuestion, ResumeError, SLICE, StopInfo};
+use super::watcher::StepFilter;
+use super::{InterruptTimer, ResumeError, SLICE, StopInfo};
 use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::{Goal, Reason};
 use crate::debug::timeline::Ran;
-use crate::machine::{self, EventKind, EventMask, Observer, Place, Tick};
+use crate::machine::{self, EventKind, EventMask, IssuePoint, Observer, Tick};
 use crate::program::Pc;
 
 /// An instruction of what is stepped, in the past.
 #[derive(Clone, Copy)]
-struct Past {
+struct EarlierInstruction {
     time: Tick,
     pc: Pc,
     depth: u32,
@@ -27,7 +27,7 @@ struct Past {
 }
 
 /// A stop in the past.
-struct PastStop {
+struct EarlierStop {
     time: Tick,
     focus: Focus,
     causes: Vec<Cause>,
@@ -43,9 +43,9 @@ enum Choice {
     /// Go on to what came before it, and remember it as the place to go to if nothing better comes.
     Better,
     /// Go on to what came before it.
-    On,
+    Continue,
     /// Go to the one remembered.
-    Enough,
+    TakeBest,
 }
 
 impl Session {
@@ -60,16 +60,18 @@ impl Session {
                 if depth == 0 {
                     return Err(ResumeError("the kernel itself is the outermost frame: nothing called it; try goto start".to_string()));
                 }
-                Ok(self.back_to(interrupt, move |past| if past.depth < depth { Choice::Stop } else { Choice::On }))
+                Ok(self.back_to(interrupt, move |past| if past.depth < depth { Choice::Stop } else { Choice::Continue }))
             }
             Goal::Until => {
                 let here = self.origin()?;
-                let back = move |past: &Past| if past.depth == here.depth && past.pc < here.pc { Choice::Stop } else { Choice::On };
+                let back = move |past: &EarlierInstruction| {
+                    if past.depth == here.depth && past.pc < here.pc { Choice::Stop } else { Choice::Continue }
+                };
                 Ok(self.back_to(interrupt, back))
             }
             Goal::Advance { pcs, .. } => {
                 let pcs = pcs.clone();
-                Ok(self.back_to(interrupt, move |past| if pcs.contains(&past.pc) { Choice::Stop } else { Choice::On }))
+                Ok(self.back_to(interrupt, move |past| if pcs.contains(&past.pc) { Choice::Stop } else { Choice::Continue }))
             }
             Goal::Event(event) => self.back_to_event(*event, interrupt),
         }
@@ -94,10 +96,10 @@ impl Session {
         let mut left = count;
         self.back_to(interrupt, move |past| {
             if over_calls && past.depth > depth {
-                return Choice::On;
+                return Choice::Continue;
             }
             left = left.saturating_sub(1);
-            if left == 0 { Choice::Stop } else { Choice::On }
+            if left == 0 { Choice::Stop } else { Choice::Continue }
         })
     }
 
@@ -109,13 +111,13 @@ impl Session {
         let mut found = None;
         self.back_to(interrupt, move |past| {
             if over_calls && origin.as_ref().is_some_and(|origin| past.depth > origin.depth) {
-                return Choice::On;
+                return Choice::Continue;
             }
             let line = lines_from(&program, past.pc, step_by)(&program, past.pc);
             let key = (line, past.depth);
             match found {
                 None => found = Some(key),
-                Some(found) if found != key => return Choice::Enough,
+                Some(found) if found != key => return Choice::TakeBest,
                 Some(_) => {}
             }
             Choice::Better
@@ -129,11 +131,11 @@ impl Session {
             self.wanted_event = None;
             return Ok(stop_info);
         };
-        Ok(self.back_to(interrupt, move |past| if pcs.binary_search(&past.pc).is_ok() { Choice::Stop } else { Choice::On }))
+        Ok(self.back_to(interrupt, move |past| if pcs.binary_search(&past.pc).is_ok() { Choice::Stop } else { Choice::Continue }))
     }
 
     /// Goes back through the instructions of what is stepped until `choose` is content, or to a stop that comes before that.
-    fn back_to(&mut self, interrupt: &mut dyn InterruptCheck, choose: impl FnMut(&Past) -> Choice) -> StopInfo {
+    fn back_to(&mut self, interrupt: &mut dyn InterruptCheck, choose: impl FnMut(&EarlierInstruction) -> Choice) -> StopInfo {
         let (now, focus) = (self.time(), self.focus);
         let Ok(chosen) = self.choose_past(interrupt, choose) else { return self.interrupted(now, focus) };
         let bound = chosen.map(|past| past.time);
@@ -152,19 +154,19 @@ impl Session {
     fn choose_past(
         &mut self,
         interrupt: &mut dyn InterruptCheck,
-        mut choose: impl FnMut(&Past) -> Choice,
-    ) -> Result<Option<Past>, Interrupted> {
+        mut choose: impl FnMut(&EarlierInstruction) -> Choice,
+    ) -> Result<Option<EarlierInstruction>, Interrupted> {
         let now = self.time();
-        let mut better: Option<Past> = None;
+        let mut better: Option<EarlierInstruction> = None;
         let mut end = now;
-        while let Some(begin) = self.stretch_before(end) {
+        while let Some(begin) = self.interval_before(end) {
             if !self.stood_still(begin, end) {
-                for past in self.pasts(begin, end, interrupt)?.iter().rev() {
+                for past in self.earlier_instructions(begin, end, interrupt)?.iter().rev() {
                     match choose(past) {
-                        Choice::On => {}
+                        Choice::Continue => {}
                         Choice::Better => better = Some(*past),
                         Choice::Stop => return Ok(Some(*past)),
-                        Choice::Enough => return Ok(better),
+                        Choice::TakeBest => return Ok(better),
                     }
                 }
             }
@@ -173,20 +175,25 @@ impl Session {
         Ok(better)
     }
 
-    /// The beginning of the stretch that ends at `end`.
-    pub(super) fn stretch_before(&self, end: Tick) -> Option<Tick> {
+    /// The beginning of the interval that ends at `end`.
+    pub(super) fn interval_before(&self, end: Tick) -> Option<Tick> {
         self.timeline.snapshot_times().rev().find(|time| *time < end)
     }
 
-    /// Whether nothing that is stepped ran in a stretch, as far as its snapshots show.
+    /// Whether nothing that is stepped ran in an interval, as far as its snapshots show.
     fn stood_still(&self, begin: Tick, end: Tick) -> bool {
-        let Stepped { block: Some(block), warp: Some(warp), .. } = self.stepped() else { return false };
+        let StepFilter { block: Some(block), warp: Some(warp), .. } = self.stepped() else { return false };
         self.timeline.compare(begin, end, |earlier, later| earlier.is_warp_unchanged(later, block, warp.number())).unwrap_or(false)
     }
 
-    /// The instructions of what is stepped in a stretch.
-    fn pasts(&mut self, begin: Tick, end: Tick, interrupt: &mut dyn InterruptCheck) -> Result<Vec<Past>, Interrupted> {
-        let mut trace = Trace { part: self.stepped(), lane: self.focus.lane, pasts: Vec::new() };
+    /// The instructions of what is stepped in an interval.
+    fn earlier_instructions(
+        &mut self,
+        begin: Tick,
+        end: Tick,
+        interrupt: &mut dyn InterruptCheck,
+    ) -> Result<Vec<EarlierInstruction>, Interrupted> {
+        let mut trace = Trace { part: self.stepped(), lane: self.focus.lane, earlier_instructions: Vec::new() };
         self.return_to(begin);
         while self.time() < end {
             let slice = end.min(self.time().saturating_add(SLICE));
@@ -197,10 +204,10 @@ impl Session {
                 return Err(Interrupted);
             }
         }
-        Ok(trace.pasts)
+        Ok(trace.earlier_instructions)
     }
 
-    fn halt_at_stop(&mut self, stop: PastStop) -> StopInfo {
+    fn halt_at_stop(&mut self, stop: EarlierStop) -> StopInfo {
         self.return_to(stop.time);
         self.focus = stop.focus;
         StopInfo { causes: stop.causes, others: None }
@@ -231,14 +238,14 @@ impl Session {
         bound: Option<Tick>,
         now: Tick,
         interrupt: &mut dyn InterruptCheck,
-    ) -> Result<Option<PastStop>, Interrupted> {
+    ) -> Result<Option<EarlierStop>, Interrupted> {
         let finding = self.last_finding(bound, now);
         let found = self.last_breakpoint(finding.or(bound), now, interrupt)?;
         if found.is_some() {
             return Ok(found);
         }
         let focus = self.focus;
-        let stop = finding.map(|time| PastStop {
+        let stop = finding.map(|time| EarlierStop {
             time,
             causes: self.decide_findings(time, false),
             focus: std::mem::replace(&mut self.focus, focus),
@@ -252,12 +259,12 @@ impl Session {
         bound: Option<Tick>,
         now: Tick,
         interrupt: &mut dyn InterruptCheck,
-    ) -> Result<Option<PastStop>, Interrupted> {
+    ) -> Result<Option<EarlierStop>, Interrupted> {
         if self.watcher(None).is_idle() {
             return Ok(None);
         }
         let mut end = now;
-        while let Some(begin) = self.stretch_before(end).filter(|_| bound.is_none_or(|bound| end > bound + 1)) {
+        while let Some(begin) = self.interval_before(end).filter(|_| bound.is_none_or(|bound| end > bound + 1)) {
             self.return_to(begin);
             let stop = self.last_stop(end, now, interrupt)?;
             if let Some(stop) = stop.filter(|stop| bound.is_none_or(|bound| stop.time > bound)) {
@@ -269,13 +276,13 @@ impl Session {
     }
 
     /// Runs to `end` and finds the last stop before `now`.
-    fn last_stop(&mut self, end: Tick, now: Tick, interrupt: &mut dyn InterruptCheck) -> Result<Option<PastStop>, Interrupted> {
+    fn last_stop(&mut self, end: Tick, now: Tick, interrupt: &mut dyn InterruptCheck) -> Result<Option<EarlierStop>, Interrupted> {
         let focus = self.focus;
         let mut watcher = self.watcher(None);
-        // What stands before the first instruction of the stretch is a stop of this one.
+        // What stands before the first instruction of the interval is a stop of this one.
         watcher.passed = Tick::MAX;
-        let mut last: Option<PastStop> = None;
-        let mut question = NextQuestion::after(self.time());
+        let mut last: Option<EarlierStop> = None;
+        let mut question = InterruptTimer::after(self.time());
         while self.time() < end {
             let ran = self.run_watched(end.min(question.time), &mut watcher);
             let Decision { causes, .. } = self.decide(&mut watcher, false);
@@ -284,7 +291,7 @@ impl Session {
             if let Some(time) = time.filter(|time| *time < now) {
                 match &mut last {
                     Some(last) if last.time == time => last.causes.extend(causes),
-                    _ => last = Some(PastStop { time, focus: found, causes }),
+                    _ => last = Some(EarlierStop { time, focus: found, causes }),
                 }
             }
             match ran {
@@ -310,10 +317,10 @@ impl Session {
 
 /// Notes the instructions of what is stepped.
 struct Trace {
-    part: Stepped,
+    part: StepFilter,
     /// The focused lane, kept where it takes part.
     lane: u32,
-    pasts: Vec<Past>,
+    earlier_instructions: Vec<EarlierInstruction>,
 }
 
 impl Observer for Trace {
@@ -323,11 +330,16 @@ impl Observer for Trace {
 
     fn event(&mut self, event: &machine::Event<'_>) -> bool {
         let machine::Event::Before(issue, _) = event else { return false };
-        let Place { pc, tick, block, warp } = issue.place;
+        let IssuePoint { pc, tick, block, warp } = issue.place;
         if self.part.includes(&issue.place, issue.lanes) {
             let keeps = issue.lanes.contains(self.lane as usize % 32);
             let lane = if keeps { self.lane } else { issue.lanes.first() as u32 };
-            self.pasts.push(Past { time: tick, pc, depth: issue.depth, focus: Focus { block, warp: warp.number(), lane, frame: 0 } });
+            self.earlier_instructions.push(EarlierInstruction {
+                time: tick,
+                pc,
+                depth: issue.depth,
+                focus: Focus { block, warp: warp.number(), lane, frame: 0 },
+            });
         }
         false
     }

@@ -29,13 +29,13 @@ impl Session {
                 (MbarrierAct::Arrive, format!("{warp} expects {}{now}", counted(u64::from(bytes), "byte")))
             }
             MbarrierChange::Contributed(Contribution::CompleteTx(bytes)) => {
-                (MbarrierAct::Arrive, format!("{warp} brings {}{now}", counted(u64::from(bytes), "byte")))
+                (MbarrierAct::Arrive, format!("{warp} completes {}{now}", counted(u64::from(bytes), "byte")))
             }
             MbarrierChange::Ended(phase) => (MbarrierAct::Phase, format!("phase {phase} (parity {}) has ended", phase & 1)),
-            MbarrierChange::Asked { parity, ended } => {
+            MbarrierChange::Tested { parity, ended } => {
                 let which = barrier.map_or(String::new(), |barrier| which_phase(barrier, parity));
                 let answer = if ended { "yes" } else { "not yet" };
-                (MbarrierAct::Wait, format!("{warp} asks whether the phase of parity {parity} has ended: {answer}{which}"))
+                (MbarrierAct::Wait, format!("{warp} tests whether the phase of parity {parity} has ended: {answer}{which}"))
             }
         };
         let [x, y, z] = event.block;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::cause::{Cause, is_done};
 use super::line::{Line, lines_from};
 use super::scheduler_lock::SchedulerLock;
-use super::watcher::{StepDone, StepWatch, Stepped, Watcher};
-use super::{NextQuestion, ResumeError, StopInfo};
+use super::watcher::{StepDone, StepFilter, StepWatch, Watcher};
+use super::{InterruptTimer, ResumeError, StopInfo};
 use crate::base::WarpId;
 use crate::debug::breakpoints::{Breakpoint, Event};
 use crate::debug::session::{InterruptCheck, Session};
@@ -143,13 +143,13 @@ impl Session {
     }
 
     /// The part of the grid that the settings say is stepped.
-    pub(super) fn stepped(&self) -> Stepped {
+    pub(super) fn stepped(&self) -> StepFilter {
         let (block, warp) = match self.settings.step_unit {
             StepUnit::Lane | StepUnit::Warp => (Some(self.focus.block), Some(self.focus.warp)),
             StepUnit::Block => (Some(self.focus.block), None),
             StepUnit::Grid => (None, None),
         };
-        Stepped { block, warp: warp.map(WarpId::new), lanes: self.stepped_lanes() }
+        StepFilter { block, warp: warp.map(WarpId::new), lanes: self.stepped_lanes() }
     }
 
     /// The lanes one of which must be among those that run for a step to count.
@@ -163,7 +163,7 @@ impl Session {
     fn run_to_event(&mut self, event: Event, interrupt: &mut dyn InterruptCheck) -> Result<StopInfo, ResumeError> {
         self.origin()?;
         let wanted = event.instructions(self.program());
-        let part = Stepped { block: Some(self.focus.block), warp: Some(WarpId::new(self.focus.warp)), lanes: self.stepped_lanes() };
+        let part = StepFilter { block: Some(self.focus.block), warp: Some(WarpId::new(self.focus.warp)), lanes: self.stepped_lanes() };
         let done = match wanted {
             Some(pcs) => {
                 StepDone::Before(Box::new(move |issue: &Issue| !issue.active.is_empty() && pcs.binary_search(&issue.place.pc).is_ok()))
@@ -195,7 +195,7 @@ impl Session {
         }
         self.lock_scheduler(&mut scheduler_lock, &mut watcher);
         watcher.passed = passed.unwrap_or(Tick::MAX);
-        let mut question = NextQuestion::after(begin);
+        let mut question = InterruptTimer::after(begin);
         let causes = loop {
             let until = self.next_finding(self.time()).map_or(question.time, |time| time.min(question.time));
             let ran = self.run_watched(until, &mut watcher);

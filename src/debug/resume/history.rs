@@ -1,6 +1,6 @@
 //! The writes to a place, with their threads and times: `last`, `first` and `history`.
 //!
-//! The run is looked through stretch by stretch with an observer that notes every write to the place. Stretches between whose
+//! The run is looked through interval by interval with an observer that notes every write to the place. Intervals between whose
 //! snapshots the place was not touched are recognized by what they share and never run, so even a write at the start of a long run is
 //! found at once.
 
@@ -30,7 +30,7 @@ impl Session {
     pub fn last(&mut self, target: &Target, interrupt: &mut dyn InterruptCheck) -> History {
         let (now, mut end) = (self.time(), self.time());
         let mut history = History::default();
-        while let Some(begin) = self.stretch_before(end) {
+        while let Some(begin) = self.interval_before(end) {
             history = self.writes_between(target, begin, end, interrupt);
             if history.interrupted || !history.touches.is_empty() {
                 break;
@@ -64,8 +64,8 @@ impl Session {
         let mut times: Vec<Tick> = self.timeline.snapshot_times().collect();
         times.push(self.recorded());
         let mut history = History::default();
-        for stretch in times.windows(2) {
-            let found = self.writes_between(target, stretch[0], stretch[1], interrupt);
+        for interval in times.windows(2) {
+            let found = self.writes_between(target, interval[0], interval[1], interrupt);
             history.touches.extend(found.touches);
             history.interrupted = found.interrupted;
             if found.interrupted || first_only && !history.touches.is_empty() {

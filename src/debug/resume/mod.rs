@@ -1,8 +1,8 @@
 //! Running, forwards and backwards, until there is a reason to stop.
 //!
 //! Forwards, a [`watcher`] notes what may be a stop and the machine pauses there; what it notes is decided on ([`decision`]) with the whole
-//! machine at hand, and most often the run goes on. Backwards, the stretch between two snapshots is run forwards in the same way,
-//! the latest stop before the present is remembered, and the session goes there; if there is none, the stretch before it is next.
+//! machine at hand, and most often the run goes on. Backwards, the interval between two snapshots is run forwards in the same way,
+//! the latest stop before the present is remembered, and the session goes there; if there is none, the interval before it is next.
 //! So both directions stop at the same places.
 
 mod backward;
@@ -39,12 +39,12 @@ const SLICE: u64 = 1 << 15;
 const PAUSES: u32 = 1 << 10;
 
 /// When the user is asked next whether to go on.
-struct NextQuestion {
+struct InterruptTimer {
     time: Tick,
     pauses: u32,
 }
 
-impl NextQuestion {
+impl InterruptTimer {
     /// A run that begins at `now`.
     fn after(now: Tick) -> Self {
         Self { time: now.saturating_add(SLICE), pauses: 0 }

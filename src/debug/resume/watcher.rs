@@ -9,8 +9,8 @@ use super::flags::{Spin, WarpPlace};
 use super::watchpoint::Watchpoint;
 use crate::base::WarpId;
 use crate::machine::{
-    AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, LaneMask, MbarrierEvent, Observer, Place,
-    Tick, Warp, WgmmaChange, WgmmaEvent,
+    AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, IssuePoint, LaneMask, MbarrierEvent,
+    Observer, Tick, Warp, WgmmaChange, WgmmaEvent,
 };
 use crate::program::Pc;
 
@@ -24,7 +24,7 @@ pub enum Candidate {
     /// The group of `Issue` has split, and those of its lanes went another way.
     Split(Issue),
     /// Lanes met.
-    Merged(Place, LaneMask),
+    Merged(IssuePoint, LaneMask),
     /// Something was done to a barrier object.
     Mbarrier(MbarrierEvent),
     /// A copy was issued or has ended: its number, and the thread that issued it.
@@ -43,7 +43,7 @@ pub struct CopyCandidate {
     /// Its number.
     pub id: u64,
     /// The instruction that issued it.
-    pub issued: Place,
+    pub issued: IssuePoint,
     /// The lanes.
     pub lanes: LaneMask,
     /// Whether it has ended.
@@ -54,7 +54,7 @@ pub struct CopyCandidate {
 #[derive(Clone, Copy, Debug)]
 pub struct TouchCandidate {
     /// The instruction.
-    pub place: Place,
+    pub place: IssuePoint,
     /// The lanes that touched it.
     pub lanes: LaneMask,
     /// How.
@@ -67,7 +67,7 @@ pub struct TouchCandidate {
 
 /// The part of the grid that is stepped.
 #[derive(Clone, Copy)]
-pub struct Stepped {
+pub struct StepFilter {
     /// The block whose instructions count; any if none.
     pub block: Option<[u32; 3]>,
     /// The warp whose instructions count; any if none.
@@ -76,9 +76,9 @@ pub struct Stepped {
     pub lanes: LaneMask,
 }
 
-impl Stepped {
+impl StepFilter {
     /// Whether an instruction of `lanes` at `place` counts.
-    pub fn includes(&self, place: &Place, lanes: LaneMask) -> bool {
+    pub fn includes(&self, place: &IssuePoint, lanes: LaneMask) -> bool {
         let warp = self.warp.is_none_or(|warp| warp == place.warp);
         warp && self.block.is_none_or(|block| block == place.block) && self.lanes.intersects(lanes)
     }
@@ -87,7 +87,7 @@ impl Stepped {
 /// What a step waits for.
 pub struct StepWatch {
     /// Whose instructions count.
-    pub part: Stepped,
+    pub part: StepFilter,
     /// When it is done.
     pub done: StepDone,
 }
@@ -184,7 +184,7 @@ impl Watcher {
 
     /// Whether a warp that is not stepped passes breakpoint `number`: it comes to the line that the step leaves, where the stepped one
     /// was reported already.
-    pub fn passes(&self, number: u32, place: &Place) -> bool {
+    pub fn passes(&self, number: u32, place: &IssuePoint) -> bool {
         let other = |step: &StepWatch| {
             step.part.warp.is_some_and(|warp| (step.part.block, warp) != (Some(place.block), WarpId::new(place.warp.number())))
         };
@@ -202,7 +202,7 @@ impl Watcher {
         self.mbarriers || self.copies || self.places.iter().any(Watchpoint::is_memory)
     }
 
-    fn counts(&self, place: &Place, lanes: LaneMask) -> Option<&StepWatch> {
+    fn counts(&self, place: &IssuePoint, lanes: LaneMask) -> Option<&StepWatch> {
         self.step.as_ref().filter(|step| step.part.includes(place, lanes))
     }
 
@@ -350,14 +350,14 @@ impl Watcher {
         !self.candidates.is_empty()
     }
 
-    fn merged(&mut self, place: Place, lanes: LaneMask) -> bool {
+    fn merged(&mut self, place: IssuePoint, lanes: LaneMask) -> bool {
         if self.merges {
             self.candidates.push(Candidate::Merged(place, lanes));
         }
         self.merges
     }
 
-    fn arrived(&mut self, place: Place, block: &Block) -> bool {
+    fn arrived(&mut self, place: IssuePoint, block: &Block) -> bool {
         for (index, watched) in self.places.iter().enumerate() {
             let changed = block.warps.iter().zip(0..).map(|(warp, number)| watched.changed_in(block.index, number, warp));
             let lanes = changed.fold(LaneMask::NONE, |lanes, changed| lanes | changed);

@@ -7,7 +7,7 @@ use crate::debug::site::source_lines;
 use crate::isa::Space;
 use crate::launch::Case;
 use crate::machine::{
-    AccessKind, CopyStage, Event, EventKind, EventMask, Instrumentation, MemoryOwner, Observer, Place, Tick, thread_index,
+    AccessKind, CopyStage, Event, EventKind, EventMask, Instrumentation, IssuePoint, MemoryOwner, Observer, Tick, thread_index,
 };
 use crate::program::{Pc, Program};
 
@@ -98,7 +98,7 @@ impl Observer for Watch<'_> {
 
 impl Watch<'_> {
     /// Global memory is written for `lane` by the instruction at `place`.
-    fn written(&mut self, address: u64, bytes: u64, place: &Place, lane: usize) {
+    fn written(&mut self, address: u64, bytes: u64, place: &IssuePoint, lane: usize) {
         let end = address.saturating_add(bytes);
         for (_, last) in self.ranges.iter().zip(&mut self.last).filter(|(range, _)| address < range.0 + range.1 && range.0 < end) {
             let last_write = LastWrite { pc: place.pc, time: place.tick, block: place.block, warp: place.warp.number(), lane: lane as u32 };

@@ -8,7 +8,7 @@ use crate::program::{Contraction, ContractionKind, FloatOp, Op, Pc, Program, ope
 
 /// What an instruction is rounded once with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RoundedOnce {
+pub enum ContractionNote {
     /// An addition, a scaling or a reciprocal.
     WithGiven {
         /// How the two are joined.
@@ -43,13 +43,13 @@ pub enum Given {
 }
 
 /// What the instruction at `pc` is rounded once with, if it is.
-pub fn rounded_once(program: &Program, pc: Pc) -> Option<RoundedOnce> {
+pub fn rounded_once(program: &Program, pc: Pc) -> Option<ContractionNote> {
     if let Some(Contraction { how, given, .. }) = program.contracted_given(pc) {
-        return Some(RoundedOnce::WithGiven { how, given: given_of(&program.code[given.index()].op), place: program.place(given) });
+        return Some(ContractionNote::WithGiven { how, given: given_of(&program.code[given.index()].op), place: program.place(given) });
     }
     let how = program.contracted_takers(pc).next()?.how;
     let places = program.contracted_takers(pc).map(|contracted| program.place(contracted.taker)).collect();
-    Some(RoundedOnce::WithTakers { how, given: given_of(&program.code[pc.index()].op), places })
+    Some(ContractionNote::WithTakers { how, given: given_of(&program.code[pc.index()].op), places })
 }
 
 /// What the result of `op`, which is joined with others, is called.
@@ -71,7 +71,7 @@ pub(super) fn partners(program: &Program, pc: Pc) -> Vec<(ContractionKind, Pc)> 
 }
 
 /// If the register called `name` holds a product that additions still to come take before it is rounded: those additions.
-pub fn unrounded_uses(scene: &Scene<'_>, name: &str) -> Option<RoundedOnce> {
+pub fn unrounded_uses(scene: &Scene<'_>, name: &str) -> Option<ContractionNote> {
     let frame = scene.frame().ok()?;
     let (program, function) = (scene.program(), scene.function(&frame));
     let register = scope::register(function, frame.pc, name)?;

@@ -41,7 +41,7 @@ pub use barriers::{BarrierRow, barriers};
 pub use blocks::{BlockSpan, Condition, blocks};
 pub use cfg::{BlockCounts, BlockView, CfgView, control_flow};
 pub use contents::{MemoryObject, MemorySpace, bytes, elements, memory_objects};
-pub use contracted::{Given, RoundedOnce, rounded_once, unrounded_uses};
+pub use contracted::{ContractionNote, Given, rounded_once, unrounded_uses};
 pub use copies::{
     AsyncGroup, CopySide, FlightBytes, FlightEnd, FlightKind, FlightRow, GroupKind, InFlight, PlaceRange, WarpGroups, copies, in_flight,
 };

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::debug::names::symbols::{Symbol, code_symbol};
 use crate::debug::roles::NamedWarps;
 use crate::debug::scene::Scene;
-use crate::machine::{LaneMask, Place};
+use crate::machine::{IssuePoint, LaneMask};
 use crate::program::{Pc, Program};
 
 /// An instruction with its names.
@@ -46,7 +46,7 @@ pub struct Actor {
 
 impl Actor {
     /// The lanes that executed the instruction at `place`.
-    pub(super) fn new(scene: &Scene<'_>, place: Place, lanes: LaneMask) -> Self {
+    pub(super) fn new(scene: &Scene<'_>, place: IssuePoint, lanes: LaneMask) -> Self {
         let at = CodePlace::new(scene.program(), place.pc);
         Self { block: place.block, warp: scene.roles.named(&[place.warp.number()]), lanes, at }
     }

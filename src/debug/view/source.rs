@@ -1,6 +1,6 @@
 //! `info source`: the line of the PTX text and of the source language that an instruction came from.
 
-use super::contracted::{RoundedOnce, rounded_once};
+use super::contracted::{ContractionNote, rounded_once};
 use crate::debug::scene::Scene;
 use crate::program::{Pc, Program};
 
@@ -20,7 +20,7 @@ pub struct SourcePlace {
     /// The `asm` statement of the source language that it is part of, if it is.
     pub inline_asm: Option<InlineAsm>,
     /// What it is rounded once with, if it is.
-    pub rounded_once: Option<RoundedOnce>,
+    pub rounded_once: Option<ContractionNote>,
     /// The instructions that came from the same line of the source language, in the same function.
     pub instructions: usize,
 }

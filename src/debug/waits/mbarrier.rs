@@ -2,7 +2,7 @@
 
 use crate::base::Dim3;
 use crate::isa::MbarrierFn;
-use crate::machine::{Activity, Contribution, Mbarrier, MbarrierOperation, MbarrierWait, Place};
+use crate::machine::{Activity, Contribution, IssuePoint, Mbarrier, MbarrierOperation, MbarrierWait};
 use crate::program::{AsyncOp, CopyOp, FuncId, Inst, MbarrierOp, Op, Pc, Program};
 
 /// Contributions and copies named at most.
@@ -40,8 +40,8 @@ fn arrivals(program: &Program, kernel: FuncId, block: [u32; 3], wait: &MbarrierW
 }
 
 /// Why arrivals that came bring the end of the phase no nearer (PTX ISA, "cp.async.mbarrier.arrive").
-fn also_expected(program: &Program, arrived: &[Place]) -> &'static str {
-    let raises = |place: &Place| {
+fn also_expected(program: &Program, arrived: &[IssuePoint]) -> &'static str {
+    let raises = |place: &IssuePoint| {
         let Op::Async(AsyncOp::Copy { copy }) = program.code[place.pc.index()].op else { return false };
         matches!(program.copies[copy], CopyOp::Arrive { counted: false, .. })
     };
@@ -73,17 +73,17 @@ fn bytes(program: &Program, barrier: &Mbarrier) -> Option<String> {
         barrier.operations.iter().filter_map(|operation| pick(operation.what)).map(u64::from).sum::<u64>()
     };
     let expected = total(|what| if let Contribution::ExpectTx(bytes) = what { Some(bytes) } else { None });
-    let brought = total(|what| if let Contribution::CompleteTx(bytes) = what { Some(bytes) } else { None });
+    let completed = total(|what| if let Contribution::CompleteTx(bytes) = what { Some(bytes) } else { None });
     let missing = match u32::try_from(barrier.tx_count) {
         Ok(missing) => format!("{missing} of {expected} bytes are missing"),
         Err(_) => format!("{} bytes more than expected came", barrier.tx_count.unsigned_abs()),
     };
     let expects = barrier.operations.iter().filter(|operation| matches!(operation.what, Contribution::ExpectTx(_)));
     let expects: Vec<String> = expects.take(NAMED).map(|operation| by(program, operation)).collect();
-    let brings = barrier.operations.iter().filter(|operation| matches!(operation.what, Contribution::CompleteTx(_)));
-    let brings: Vec<String> = brings.take(NAMED).map(|operation| by(program, operation)).collect();
-    let brought = if brought == 0 { "nothing came".to_string() } else { format!("{brought} came: {}", brings.join(", ")) };
-    Some(format!("{missing}: expected {}; {brought}", expects.join(", ")))
+    let completes = barrier.operations.iter().filter(|operation| matches!(operation.what, Contribution::CompleteTx(_)));
+    let completes: Vec<String> = completes.take(NAMED).map(|operation| by(program, operation)).collect();
+    let completed = if completed == 0 { "none completed".to_string() } else { format!("{completed} completed: {}", completes.join(", ")) };
+    Some(format!("{missing}: expected {}; {completed}", expects.join(", ")))
 }
 
 /// The copies that will bring something, or that none will.
@@ -97,13 +97,13 @@ fn in_flight(program: &Program, wait: &MbarrierWait, barrier: &Mbarrier) -> Opti
 
 /// `at ring.ptx:88 by warp 0 lane 0, time 12`
 fn by(program: &Program, operation: &MbarrierOperation) -> String {
-    let Place { pc, tick, warp, .. } = operation.place;
+    let IssuePoint { pc, tick, warp, .. } = operation.place;
     let copy = operation.copy.map_or(String::new(), |id| format!("copy #{id} "));
     format!("{copy}at {} by warp {warp} {}, time {tick}", program.place(pc), operation.lanes.describe())
 }
 
 /// `warp 3 (ring.ptx:112)`, with its block if that is not the one at index `block`.
-fn whereabouts(program: &Program, block: [u32; 3], place: &Place) -> String {
+fn whereabouts(program: &Program, block: [u32; 3], place: &IssuePoint) -> String {
     let elsewhere = if place.block == block { String::new() } else { format!("block {} ", Dim3(place.block)) };
     format!("{elsewhere}warp {} ({})", place.warp, program.place(place.pc))
 }

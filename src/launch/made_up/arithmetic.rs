@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::flow::{Flow, Words};
+use super::flow::{Flow, ParamParts};
 use crate::isa::{AtomicFn, IntBinary, IntUnary, ScalarType, Space, TypeKind};
 use crate::program::operands::{self, RegisterOperand};
 use crate::program::{AtomicOp, Bank, BitsOp, CompareOp, ConvertOp, FuncId, Inst, IntegerOp, MemoryOp, Op, Slot};
@@ -12,7 +12,7 @@ use crate::program::{AtomicOp, Bank, BitsOp, CompareOp, ConvertOp, FuncId, Inst,
 type Register = (FuncId, u8, Slot);
 
 /// The words of the parameters that point to integers, by bit.
-pub fn integers(flow: &Flow<'_>) -> Words {
+pub fn integers(flow: &Flow<'_>) -> ParamParts {
     let mut found = Found::default();
     for (function, _, inst) in flow.code() {
         found.note(flow, function, inst);
@@ -29,9 +29,9 @@ pub fn integers(flow: &Flow<'_>) -> Words {
 #[derive(Default)]
 struct Found {
     /// Words whose elements are computed with.
-    words: Words,
+    words: ParamParts,
     /// Words whose elements are stored to shared memory.
-    to_shared: Words,
+    to_shared: ParamParts,
     /// Registers that integers are computed from.
     read: BTreeSet<Register>,
     /// Registers that integers are computed to.
@@ -39,7 +39,7 @@ struct Found {
     /// Registers that are loaded from shared memory and hold nothing that is known to be of another format.
     loaded: BTreeSet<Register>,
     /// Registers that are stored, with the words that point to where.
-    stored: Vec<(Register, Words)>,
+    stored: Vec<(Register, ParamParts)>,
 }
 
 impl Found {

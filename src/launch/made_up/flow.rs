@@ -20,11 +20,11 @@ use crate::program::{
 };
 
 /// Words of the parameters, one bit each; those past the 64th are not followed.
-pub type Words = u64;
+pub type ParamParts = u64;
 
 /// A part of a parameter that the code loads at once: the whole of a scalar, a member of a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Word {
+pub struct ParamPart {
     /// Which parameter.
     pub param: usize,
     /// Where in it, in bytes.
@@ -37,13 +37,13 @@ pub struct Word {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fact {
     /// The words its value is computed from.
-    pub value: Words,
+    pub value: ParamParts,
     /// Those that it is, but for sums and conversions.
-    pub direct: Words,
+    pub direct: ParamParts,
     /// Those that it is, but for sums: pointers keep their width.
-    pub pointer: Words,
+    pub pointer: ParamParts,
     /// The words whose buffers its value was loaded from.
-    pub contents: Words,
+    pub contents: ParamParts,
     /// The format of the number in it, or of each of its packed numbers.
     pub hint: Option<ScalarType>,
 }
@@ -78,7 +78,7 @@ pub struct Flow<'a> {
     /// The functions whose code may run, the kernel first.
     pub functions: Vec<FuncId>,
     /// The words of the parameters that the code loads, in order of bit.
-    pub words: Vec<Word>,
+    pub words: Vec<ParamPart>,
     /// Numbers of the registers; words of frames come after them.
     cells: Cells,
     frames: BTreeMap<(u32, i64), u32>,
@@ -371,14 +371,14 @@ impl<'a> Flow<'a> {
     }
 
     /// The bit of the word of `bytes` bytes at an offset of the parameter bank.
-    fn word(&mut self, at: u64, bytes: u32) -> Option<Words> {
+    fn word(&mut self, at: u64, bytes: u32) -> Option<ParamParts> {
         let place = |param: &Param| match param.place {
             ParamPlace::Kernel(offset) => at.checked_sub(u64::from(offset)).filter(|inside| *inside < u64::from(param.bytes)),
             ParamPlace::Register(..) | ParamPlace::Frame(_) => None,
         };
         let found = self.kernel.params.iter().enumerate().find_map(|(index, param)| Some((index, place(param)?)));
         let (param, offset) = found?;
-        let word = Word { param, offset: offset as u32, bytes };
+        let word = ParamPart { param, offset: offset as u32, bytes };
         let index = self.words.iter().position(|known| *known == word).unwrap_or_else(|| {
             self.words.push(word);
             self.words.len() - 1

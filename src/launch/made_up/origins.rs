@@ -1,6 +1,6 @@
 //! Where the addresses of a kernel's instructions come from: which parameters make them, and which numbers bound them.
 
-use super::flow::{Flow, Word, Words};
+use super::flow::{Flow, ParamPart, ParamParts};
 use crate::flow::reach::Reached;
 use crate::program::operands;
 use crate::program::{Bank, CompareOp, ControlOp, FuncId, Op, Pc, Program};
@@ -22,7 +22,7 @@ impl<'a> Origins<'a> {
     }
 
     /// The words of the parameters to which the instruction at `pc` adds to make its addresses.
-    pub fn pointers(&self, pc: Pc) -> Vec<Word> {
+    pub fn pointers(&self, pc: Pc) -> Vec<ParamPart> {
         let Some(function) = self.function(pc) else { return Vec::new() };
         let registers = operands::address_registers(&self.0.program.code[pc.index()], self.0.program);
         let bits = registers.iter().fold(0, |bits, register| bits | self.0.fact(function, register.bank, register.slot).pointer);
@@ -69,7 +69,7 @@ impl<'a> Origins<'a> {
     }
 
     /// The words whose values the addresses of the instruction at `pc` are made from, and those whose buffers' contents they are.
-    fn bits(&self, pc: Pc) -> (Words, Words) {
+    fn bits(&self, pc: Pc) -> (ParamParts, ParamParts) {
         let (flow, program) = (&self.0, self.0.program);
         let Some(function) = self.function(pc) else { return (0, 0) };
         let (mut values, mut contents) = (0, 0);
@@ -80,11 +80,11 @@ impl<'a> Origins<'a> {
         (values, contents)
     }
 
-    fn words(&self, bits: Words) -> impl Iterator<Item = Word> {
+    fn words(&self, bits: ParamParts) -> impl Iterator<Item = ParamPart> {
         self.0.words.iter().take(64).enumerate().filter(move |(bit, _)| bits >> bit & 1 == 1).map(|(_, word)| *word)
     }
 
-    fn params(&self, bits: Words) -> Vec<usize> {
+    fn params(&self, bits: ParamParts) -> Vec<usize> {
         let mut params: Vec<usize> = self.words(bits).map(|word| word.param).collect();
         params.sort_unstable();
         params.dedup();

@@ -1,12 +1,12 @@
 //! What a kernel does with its parameters: which are pointers and to what, which end a loop, guard an access or make an address.
 
-use super::flow::{Fact, Flow, Word};
+use super::flow::{Fact, Flow, ParamPart};
 use super::hints;
 use crate::isa::{AtomicFn, MbarrierFn, ScalarType, Space, TypeKind};
 use crate::program::operands;
 use crate::program::{
     Address, AsyncOp, AtomicOp, Bank, CompareOp, ControlOp, CopyOp, FuncId, Function, Handle, Inst, MatrixOp, MbarrierOp, MemoryOp, Op, Pc,
-    Place, Program, SrcKind, TensorMapOp, WarpgroupOp,
+    Program, SpaceAddress, SrcKind, TensorMapOp, WarpgroupOp,
 };
 
 /// What the code does with the memory that a pointer points to.
@@ -48,7 +48,7 @@ impl NumberUse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordUse {
     /// Which.
-    pub word: Word,
+    pub word: ParamPart,
     /// What it points to, if it is a pointer.
     pub pointer: Option<PointerUse>,
     /// What else is done with it.
@@ -89,7 +89,7 @@ impl Uses {
 
     /// What is known of a parameter that is loaded as a whole.
     pub fn whole(&self, index: usize, bytes: u32) -> Option<&WordUse> {
-        self.words.iter().find(|used| used.word == Word { param: index, offset: 0, bytes })
+        self.words.iter().find(|used| used.word == ParamPart { param: index, offset: 0, bytes })
     }
 
     /// The words of a parameter.
@@ -231,7 +231,7 @@ impl Reader<'_, '_> {
 
     fn copy(&mut self, function: FuncId, pc: Pc, copy: &CopyOp) {
         let element = self.uses.tile;
-        let place = |place: &Place| reaches_global(place.space).then_some(place.address);
+        let place = |place: &SpaceAddress| reaches_global(place.space).then_some(place.address);
         match copy {
             CopyOp::Lanes { from, .. } => self.touch(function, pc, from.address, MemoryUse { element, ..READ }),
             CopyOp::Bulk { to, from, reduction, .. } => {
@@ -313,7 +313,7 @@ impl Reader<'_, '_> {
         }
         for (index, param) in kernel.params.iter().enumerate() {
             if matches!(param.pointer, Some(Space::Global | Space::Generic)) {
-                let word = Word { param: index, offset: 0, bytes: param.bytes };
+                let word = ParamPart { param: index, offset: 0, bytes: param.bytes };
                 if !self.uses.words.iter().any(|used| used.word == word) {
                     self.uses.words.push(WordUse { word, pointer: None, number: NumberUse::default(), hint: None });
                 }

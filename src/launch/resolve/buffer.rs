@@ -8,9 +8,9 @@ use crate::launch::element::{Element, Kind, Number};
 use crate::launch::expect::Expect;
 use crate::launch::file::{Buffer, Init, Tolerance};
 use crate::launch::init::{Contents, Recipe};
-use crate::launch::locate::Place;
 use crate::launch::npy_types::saving;
 use crate::launch::plan::PlannedBuffer;
+use crate::launch::value_path::ValuePath;
 use std::sync::Arc;
 
 /// Bytes of all buffers of a case at most: the memory of the device that is modelled.
@@ -22,7 +22,7 @@ const PRINTED_BYTES_MAX: u64 = 1 << 30;
 
 impl Resolver<'_> {
     /// Adds `buffer` to the scope and returns its index.
-    pub(super) fn define_buffer(&mut self, launch: usize, place: &Place, buffer: &Buffer, scope: &mut Scope) -> Option<usize> {
+    pub(super) fn define_buffer(&mut self, launch: usize, place: &ValuePath, buffer: &Buffer, scope: &mut Scope) -> Option<usize> {
         if let Some(&earlier) = scope.by_name.get(&buffer.name) {
             let first = self.file.span(&scope.places[earlier]);
             self.error_with_help(
@@ -44,7 +44,7 @@ impl Resolver<'_> {
     }
 
     /// A buffer with a mistake is resolved as far as possible, so that later mistakes are found as well.
-    fn buffer(&mut self, launch: usize, place: &Place, buffer: &Buffer) -> PlannedBuffer {
+    fn buffer(&mut self, launch: usize, place: &ValuePath, buffer: &Buffer) -> PlannedBuffer {
         let init = place.field("init");
         let source = self.source(&init, &buffer.init);
         let shape = self.buffer_shape(place, buffer, source.as_ref());
@@ -63,7 +63,7 @@ impl Resolver<'_> {
     }
 
     /// The extents that are written, or those of the data; none where there is a mistake in them.
-    fn buffer_shape(&mut self, place: &Place, buffer: &Buffer, source: Option<&Source>) -> Option<Vec<u64>> {
+    fn buffer_shape(&mut self, place: &ValuePath, buffer: &Buffer, source: Option<&Source>) -> Option<Vec<u64>> {
         match (&buffer.shape, buffer.len) {
             (Some(_), Some(_)) => {
                 self.error(&place.field("shape"), "a buffer has either 'len' or 'shape'");
@@ -84,7 +84,7 @@ impl Resolver<'_> {
     }
 
     /// The size, if it can be one.
-    fn buffer_bytes(&mut self, place: &Place, buffer: &Buffer, shape: &[u64]) -> u64 {
+    fn buffer_bytes(&mut self, place: &ValuePath, buffer: &Buffer, shape: &[u64]) -> u64 {
         let size = u64::from(buffer.elem.bytes());
         let bytes = shape.iter().try_fold(size, |product, extent| product.checked_mul(*extent));
         match bytes.filter(|bytes| *bytes <= TOTAL_BYTES_MAX) {
@@ -101,7 +101,7 @@ impl Resolver<'_> {
 
     /// What `like.init` says of a variable of `room` bytes, as elements of `like.elem`, and how many bytes that is: a list and a file may
     /// say fewer than it has. None where there is a mistake in it.
-    pub(super) fn variable_contents(&mut self, place: &Place, like: &Buffer, room: u64) -> Option<(Contents, u64)> {
+    pub(super) fn variable_contents(&mut self, place: &ValuePath, like: &Buffer, room: u64) -> Option<(Contents, u64)> {
         let size = u64::from(like.elem.bytes());
         let source = self.source(place, &like.init);
         let is_sliced = matches!(like.init, Init::Slice { .. });
@@ -143,7 +143,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn contents(&mut self, place: &Place, buffer: &Buffer, source: Option<Source>, bytes: u64) -> Contents {
+    fn contents(&mut self, place: &ValuePath, buffer: &Buffer, source: Option<Source>, bytes: u64) -> Contents {
         let element = buffer.elem;
         match buffer.init {
             Init::Zero => Contents::Byte(0),
@@ -164,7 +164,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn encode(&mut self, place: &Place, element: Element, number: Number) -> Option<u64> {
+    fn encode(&mut self, place: &ValuePath, element: Element, number: Number) -> Option<u64> {
         match element.encode(number) {
             Ok(bits) => Some(bits),
             Err(message) => {
@@ -174,7 +174,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn iota(&mut self, place: &Place, element: Element, start: Number, step: Number) -> Contents {
+    fn iota(&mut self, place: &ValuePath, element: Element, start: Number, step: Number) -> Contents {
         let integers = matches!((start, step), (Number::Integer(_), Number::Integer(_)));
         if element.kind() != Kind::Float && !integers {
             self.error(place, format!("{element:?} holds integers only, so 'start' and 'step' must be integers"));
@@ -182,7 +182,7 @@ impl Resolver<'_> {
         Contents::Made(element, Recipe::Iota(start, step))
     }
 
-    fn random(&mut self, place: &Place, element: Element, seed: u64, low: Number, high: Number) -> Contents {
+    fn random(&mut self, place: &ValuePath, element: Element, seed: u64, low: Number, high: Number) -> Contents {
         let bounds = [("low", low), ("high", high)];
         let fits = bounds.map(|(field, bound)| self.encode(&place.field(field), element, bound).is_some());
         if bounds.iter().any(|(_, bound)| !bound.to_f64().is_finite()) {
@@ -207,7 +207,7 @@ impl Resolver<'_> {
         Contents::Made(element, Recipe::Random { seed, low, high })
     }
 
-    fn expect(&mut self, place: &Place, buffer: &Buffer, expect: &Init, (shape, bytes): (&[u64], u64)) -> Option<Expect> {
+    fn expect(&mut self, place: &ValuePath, buffer: &Buffer, expect: &Init, (shape, bytes): (&[u64], u64)) -> Option<Expect> {
         let tolerance = buffer.tolerance.unwrap_or_default();
         self.check_tolerance(&place.field("tolerance"), buffer.elem, tolerance);
         let place = place.field("expect");
@@ -226,7 +226,7 @@ impl Resolver<'_> {
         Some(Expect { contents, tolerance })
     }
 
-    fn check_tolerance(&mut self, place: &Place, element: Element, tolerance: Tolerance) {
+    fn check_tolerance(&mut self, place: &ValuePath, element: Element, tolerance: Tolerance) {
         let bounds = match tolerance {
             Tolerance::Bits => return,
             Tolerance::Ulp(_) => [0.0, 0.0],
@@ -242,7 +242,7 @@ impl Resolver<'_> {
     }
 
     /// The data that an `init` or `expect` names; `None` where it names none or it cannot be used.
-    fn source<'b>(&mut self, place: &Place, init: &'b Init) -> Option<Source<'b>> {
+    fn source<'b>(&mut self, place: &ValuePath, init: &'b Init) -> Option<Source<'b>> {
         let (name, offset) = match init {
             Init::Values(values) => return Some(Source::Values(values)),
             Init::File(name) => (name, None),
@@ -261,7 +261,7 @@ impl Resolver<'_> {
     }
 
     /// `source` as the `bytes` bytes of `buffer`, if it has that many of the right type.
-    fn sized(&mut self, place: &Place, buffer: &Buffer, source: Source, bytes: u64) -> Contents {
+    fn sized(&mut self, place: &ValuePath, buffer: &Buffer, source: Source, bytes: u64) -> Contents {
         let element = buffer.elem;
         let message = match source {
             Source::Values(values) => {
@@ -293,7 +293,7 @@ impl Resolver<'_> {
         Contents::Uninit
     }
 
-    fn values(&mut self, place: &Place, element: Element, values: &[Number]) -> Contents {
+    fn values(&mut self, place: &ValuePath, element: Element, values: &[Number]) -> Contents {
         let mut bytes = Vec::with_capacity(values.len() * element.bytes() as usize);
         for (index, number) in values.iter().enumerate() {
             match element.encode(*number) {
@@ -308,7 +308,7 @@ impl Resolver<'_> {
     }
 
     /// The text that printf must have written.
-    pub(super) fn printed(&mut self, place: &Place, printed: &Init) -> Option<Vec<u8>> {
+    pub(super) fn printed(&mut self, place: &ValuePath, printed: &Init) -> Option<Vec<u8>> {
         let Init::File(_) = printed else {
             self.error(place, "'printed' is a File");
             return None;

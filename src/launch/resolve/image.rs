@@ -6,8 +6,8 @@ use crate::isa::{self, AddressMode, ChannelType, Filter, Geometry, ImageKind};
 use crate::launch::element::Element;
 use crate::launch::file::Launch;
 use crate::launch::image::{Image, Memory, ReadMode, Sampler, Surface, Texture};
-use crate::launch::locate::Place;
 use crate::launch::plan::PlannedImage;
+use crate::launch::value_path::ValuePath;
 use crate::program::{self, Content, Texels, map};
 
 /// Texels of an extent at most.
@@ -26,7 +26,7 @@ struct Extents<'a> {
 
 impl Resolver<'_> {
     /// The images that the launch binds to variables of the module; those of samplers that have initial values come of themselves.
-    pub(super) fn bound_images(&mut self, index: usize, place: &Place, launch: &Launch, scope: &mut Scope) -> Vec<PlannedImage> {
+    pub(super) fn bound_images(&mut self, index: usize, place: &ValuePath, launch: &Launch, scope: &mut Scope) -> Vec<PlannedImage> {
         let list = place.field("bind");
         let mut images = Vec::new();
         for (name, image) in &launch.bind {
@@ -60,7 +60,7 @@ impl Resolver<'_> {
     pub(super) fn image_param(
         &mut self,
         index: usize,
-        place: &Place,
+        place: &ValuePath,
         image: &Image,
         scope: &mut Scope,
         param: u64,
@@ -68,7 +68,7 @@ impl Resolver<'_> {
         self.image(index, place, image, scope, map::image_handle(param))
     }
 
-    fn image(&mut self, index: usize, place: &Place, image: &Image, scope: &mut Scope, handle: u64) -> Option<PlannedImage> {
+    fn image(&mut self, index: usize, place: &ValuePath, image: &Image, scope: &mut Scope, handle: u64) -> Option<PlannedImage> {
         let (content, buffer, name) = match image {
             Image::Texture(texture) => self.texture(index, place, texture, scope)?,
             Image::Surface(surface) => self.surface(index, place, surface, scope)?,
@@ -77,7 +77,13 @@ impl Resolver<'_> {
         Some(PlannedImage { image: program::Image { handle, name: name.into(), content }, buffer })
     }
 
-    fn texture(&mut self, index: usize, place: &Place, texture: &Texture, scope: &mut Scope) -> Option<(Content, Option<usize>, String)> {
+    fn texture(
+        &mut self,
+        index: usize,
+        place: &ValuePath,
+        texture: &Texture,
+        scope: &mut Scope,
+    ) -> Option<(Content, Option<usize>, String)> {
         let extents = Extents {
             buffer: &texture.buffer,
             shape: &texture.shape,
@@ -104,19 +110,25 @@ impl Resolver<'_> {
         Some((content, Some(buffer), name))
     }
 
-    fn surface(&mut self, index: usize, place: &Place, surface: &Surface, scope: &mut Scope) -> Option<(Content, Option<usize>, String)> {
+    fn surface(
+        &mut self,
+        index: usize,
+        place: &ValuePath,
+        surface: &Surface,
+        scope: &mut Scope,
+    ) -> Option<(Content, Option<usize>, String)> {
         let Surface { buffer, shape, layers, channels, elem } = surface;
         let extents = Extents { buffer, shape, layers: *layers, cube: false, linear: false, channels: *channels, elem: *elem };
         let (texels, buffer) = self.texels(index, place, &extents, scope)?;
         Some((Content::Surface(texels), Some(buffer), scope.buffers[buffer].name.clone()))
     }
 
-    fn sampler(&mut self, place: &Place, sampler: &Sampler) -> Option<isa::Sampler> {
+    fn sampler(&mut self, place: &ValuePath, sampler: &Sampler) -> Option<isa::Sampler> {
         let address = self.address_modes(place, &sampler.address)?;
         Some(isa::Sampler { filter: sampler.filter, address, unnormalized: sampler.force_unnormalized, border: sampler.border })
     }
 
-    fn address_modes(&mut self, place: &Place, modes: &[AddressMode]) -> Option<[AddressMode; 3]> {
+    fn address_modes(&mut self, place: &ValuePath, modes: &[AddressMode]) -> Option<[AddressMode; 3]> {
         match *modes {
             [] => Some([AddressMode::default(); 3]),
             [all] => Some([all; 3]),
@@ -130,7 +142,7 @@ impl Resolver<'_> {
     }
 
     /// The texels, at address 0, and the buffer they lie in.
-    fn texels(&mut self, index: usize, place: &Place, extents: &Extents<'_>, scope: &mut Scope) -> Option<(Texels, usize)> {
+    fn texels(&mut self, index: usize, place: &ValuePath, extents: &Extents<'_>, scope: &mut Scope) -> Option<(Texels, usize)> {
         let buffer = match extents.buffer {
             Memory::Buffer(buffer) => self.define_buffer(index, &place.field("buffer"), buffer, scope)?,
             Memory::Alias(name) => match scope.by_name.get(name) {
@@ -165,7 +177,7 @@ impl Resolver<'_> {
         Some((texels, buffer))
     }
 
-    fn geometry(&mut self, place: &Place, extents: &Extents<'_>) -> Option<Geometry> {
+    fn geometry(&mut self, place: &ValuePath, extents: &Extents<'_>) -> Option<Geometry> {
         let wrong = match (extents.shape, extents.layers) {
             (shape, _) if shape.iter().any(|extent| *extent == 0 || *extent > EXTENT_MAX) => {
                 Some(("shape", format!("an extent is from 1 to {EXTENT_MAX}")))

@@ -4,15 +4,15 @@ use super::{Resolver, Scope};
 use crate::base::counted;
 use crate::launch::file::{Launch, Param};
 use crate::launch::image::Image;
-use crate::launch::locate::Place;
 use crate::launch::plan::{ParamValue, PlannedImage, PlannedParam};
+use crate::launch::value_path::ValuePath;
 use crate::program::{self, Function, ParamPlace, TENSOR_MAP_BYTES};
 
 impl Resolver<'_> {
     pub(super) fn params(
         &mut self,
         launch_index: usize,
-        place: &Place,
+        place: &ValuePath,
         launch: &Launch,
         kernel: &Function,
         scope: &mut Scope,
@@ -51,7 +51,7 @@ impl Resolver<'_> {
     }
 
     /// What an entry means, whatever parameter it is for. Buffers become known by their name.
-    fn value(&mut self, launch_index: usize, place: &Place, param: &Param, scope: &mut Scope) -> Option<ParamValue> {
+    fn value(&mut self, launch_index: usize, place: &ValuePath, param: &Param, scope: &mut Scope) -> Option<ParamValue> {
         match param {
             Param::Buffer(buffer) => {
                 let buffer = self.define_buffer(launch_index, place, buffer, scope)?;
@@ -75,7 +75,7 @@ impl Resolver<'_> {
     }
 
     /// The entry as the value of the parameter `formal`, if the sizes agree.
-    fn fit(&mut self, place: &Place, index: usize, param: &Param, formal: &program::Param, value: ParamValue) -> Option<PlannedParam> {
+    fn fit(&mut self, place: &ValuePath, index: usize, param: &Param, formal: &program::Param, value: ParamValue) -> Option<PlannedParam> {
         let ParamPlace::Kernel(offset) = formal.place else { return None };
         let (what, bytes) = match &value {
             ParamValue::Bytes(bytes) => match param.scalar() {
@@ -96,7 +96,7 @@ impl Resolver<'_> {
         Some(PlannedParam { offset, bytes: formal.bytes, value })
     }
 
-    pub(super) fn address(&mut self, place: &Place, name: &str, add: i64, scope: &Scope) -> Option<ParamValue> {
+    pub(super) fn address(&mut self, place: &ValuePath, name: &str, add: i64, scope: &Scope) -> Option<ParamValue> {
         let Some(&buffer) = scope.by_name.get(name) else {
             let known: Vec<&str> = scope.by_name.keys().map(String::as_str).collect();
             let help = match known.as_slice() {
@@ -117,7 +117,7 @@ impl Resolver<'_> {
     }
 
     /// The bytes of `digits`, two of which make a byte; blanks are allowed.
-    fn hexadecimal(&mut self, place: &Place, digits: &str) -> Option<Vec<u8>> {
+    fn hexadecimal(&mut self, place: &ValuePath, digits: &str) -> Option<Vec<u8>> {
         let mut values = Vec::new();
         for letter in digits.chars().filter(|letter| !letter.is_whitespace()) {
             let Some(value) = letter.to_digit(16) else {

@@ -4,14 +4,14 @@ use super::param::count;
 use super::{Resolver, Scope};
 use crate::isa::Interleave;
 use crate::launch::image::Memory;
-use crate::launch::locate::Place;
 use crate::launch::plan::ParamValue;
 use crate::launch::tensor_map::{Im2col, TensorMap};
+use crate::launch::value_path::ValuePath;
 use crate::program::{self, BoxShape, RANK_MAX};
 
 impl Resolver<'_> {
     /// The map an entry means.
-    pub(super) fn tensor_map(&mut self, launch_index: usize, place: &Place, map: &TensorMap, scope: &mut Scope) -> Option<ParamValue> {
+    pub(super) fn tensor_map(&mut self, launch_index: usize, place: &ValuePath, map: &TensorMap, scope: &mut Scope) -> Option<ParamValue> {
         let buffer = self.tensor_memory(launch_index, &place.field("buffer"), &map.buffer, scope)?;
         if !self.lengths_agree(place, map) {
             return None;
@@ -37,7 +37,7 @@ impl Resolver<'_> {
         fits.then(|| ParamValue::TensorMap { buffer, map: Box::new(planned) })
     }
 
-    fn tensor_memory(&mut self, launch_index: usize, place: &Place, memory: &Memory, scope: &mut Scope) -> Option<usize> {
+    fn tensor_memory(&mut self, launch_index: usize, place: &ValuePath, memory: &Memory, scope: &mut Scope) -> Option<usize> {
         match memory {
             Memory::Buffer(buffer) => self.define_buffer(launch_index, &place.item(0), buffer, scope),
             Memory::Alias(name) => match self.address(&place.item(0), name, 0, scope)? {
@@ -48,7 +48,7 @@ impl Resolver<'_> {
     }
 
     /// Every list must have an entry for each dimension.
-    fn lengths_agree(&mut self, place: &Place, map: &TensorMap) -> bool {
+    fn lengths_agree(&mut self, place: &ValuePath, map: &TensorMap) -> bool {
         let rank = map.dims.len();
         if !(1..=RANK_MAX).contains(&rank) {
             self.error(&place.field("dims"), format!("a tensor has 1 to {RANK_MAX} dimensions, not {rank}"));
@@ -65,7 +65,7 @@ impl Resolver<'_> {
         wrong.is_empty()
     }
 
-    fn box_shape(&mut self, place: &Place, map: &TensorMap) -> Option<BoxShape> {
+    fn box_shape(&mut self, place: &ValuePath, map: &TensorMap) -> Option<BoxShape> {
         match (&map.tile, &map.im2col) {
             (Some(extents), None) => Some(BoxShape::Tile(filled(extents, 0))),
             (None, Some(im2col)) => self.pixels(&place.field("im2col"), map.dims.len(), im2col),
@@ -81,7 +81,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn pixels(&mut self, place: &Place, rank: usize, im2col: &Im2col) -> Option<BoxShape> {
+    fn pixels(&mut self, place: &ValuePath, rank: usize, im2col: &Im2col) -> Option<BoxShape> {
         let spatial = rank.saturating_sub(2);
         let mut agree = true;
         for (field, corner) in [("lower", &im2col.lower), ("upper", &im2col.upper)] {
@@ -98,7 +98,7 @@ impl Resolver<'_> {
     }
 
     /// Whether the last element lies in the buffer; of interleaved tensors only the device can say.
-    fn tensor_fits(&mut self, place: &Place, map: &program::TensorMap, bytes: u64) -> bool {
+    fn tensor_fits(&mut self, place: &ValuePath, map: &program::TensorMap, bytes: u64) -> bool {
         let last =
             |d: usize| u128::from(map.dims[d] - 1) * u128::from(if d == 0 { u64::from(map.element.bytes()) } else { map.strides[d - 1] });
         let end = (0..map.rank).map(last).sum::<u128>() + u128::from(map.element.bytes());

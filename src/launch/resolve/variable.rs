@@ -3,14 +3,14 @@
 use super::Resolver;
 use crate::launch::element::Element;
 use crate::launch::file::{Buffer, Init, Launch};
-use crate::launch::locate::Place;
 use crate::launch::plan::PlannedVariable;
+use crate::launch::value_path::ValuePath;
 use crate::launch::variables::{declared, of_module};
 use crate::program::VarId;
 
 impl Resolver<'_> {
     /// What the launch gives to variables of the module.
-    pub(super) fn variables(&mut self, place: &Place, launch: &Launch) -> Vec<PlannedVariable> {
+    pub(super) fn variables(&mut self, place: &ValuePath, launch: &Launch) -> Vec<PlannedVariable> {
         let types = place.field("variable_types");
         for name in launch.variable_types.keys().filter(|name| !launch.variables.contains_key(*name)) {
             self.error(&types.key(name), format!("a type for variable '{name}', to which 'variables' gives nothing"));
@@ -20,7 +20,7 @@ impl Resolver<'_> {
         all.filter_map(|(name, init)| self.variable(&list.key(name), name, init, launch.variable_types.get(name).copied())).collect()
     }
 
-    fn variable(&mut self, place: &Place, name: &str, init: &Init, said: Option<Element>) -> Option<PlannedVariable> {
+    fn variable(&mut self, place: &ValuePath, name: &str, init: &Init, said: Option<Element>) -> Option<PlannedVariable> {
         let program = self.program;
         let mut known = of_module(program).map(|(_, variable)| variable);
         let Some((index, variable)) = of_module(program).find(|(_, variable)| &*variable.name == name) else {

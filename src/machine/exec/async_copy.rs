@@ -14,7 +14,7 @@ use crate::machine::state::mbarrier::Refused;
 use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::machine::state::warp::GroupState;
-use crate::program::{Access, AsyncOp, Completion, CopyId, CopyOp, Kept, ListId, Place, Src};
+use crate::program::{Access, AsyncOp, Completion, CopyId, CopyOp, Kept, ListId, SpaceAddress, Src};
 
 /// Alignment of the addresses of a bulk copy, and the unit of its size.
 const BULK_UNIT: u32 = 16;
@@ -45,7 +45,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// `cp.async`.
     fn lane_copies(
         &mut self,
-        (to, from): (&Place, &Place),
+        (to, from): (&SpaceAddress, &SpaceAddress),
         bytes: u32,
         kept: Kept,
         group: &Group,
@@ -130,7 +130,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// The range of each lane, of as many bytes as `sizes` says, once it is known to be good.
     fn blocks_of_lanes(
         &mut self,
-        place: &Place,
+        place: &SpaceAddress,
         sizes: &PerLane<u32>,
         write: bool,
         group: &Group,
@@ -197,7 +197,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// The barrier object of each lane, once it is known to be there.
-    pub(super) fn barriers_of_lanes(&mut self, place: &Place, group: &Group, active: LaneMask) -> Result<Barriers, Box<Trap>> {
+    pub(super) fn barriers_of_lanes(&mut self, place: &SpaceAddress, group: &Group, active: LaneMask) -> Result<Barriers, Box<Trap>> {
         let access = Access { space: place.space, ..Access::default() };
         let objects = self.objects(&access, &place.address, group, active)?;
         let mut barriers = [None; 32];
@@ -211,7 +211,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// `st.async`, `red.async`.
     fn async_stores(
         &mut self,
-        (to, mbarrier): (&Place, &Place),
+        (to, mbarrier): (&SpaceAddress, &SpaceAddress),
         (values, ty): (ListId, ScalarType),
         reduction: Option<AtomicFn>,
         group: &Group,
@@ -365,8 +365,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
 /// What a bulk copy is made of.
 struct Bulk<'a> {
-    to: &'a Place,
-    from: &'a Place,
+    to: &'a SpaceAddress,
+    from: &'a SpaceAddress,
     bytes: Src,
     reduction: Option<(AtomicFn, ScalarType)>,
     completion: &'a Completion,

@@ -323,7 +323,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 .unwrap_or(0);
             for (lanes, ended) in [(object.lanes & ended, true), (object.lanes & !ended, false)] {
                 if !lanes.is_empty() {
-                    let change = MbarrierChange::Asked { parity: parities[lanes.first()], ended };
+                    let change = MbarrierChange::Tested { parity: parities[lanes.first()], ended };
                     self.report_change(lanes, object, phase, change);
                 }
             }

@@ -40,8 +40,8 @@ pub(super) mod wgmma_groups;
 
 use crate::machine::event::{Event, EventKind, EventMask, Issue, Order, OrderEvent};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, LaneOperation, Pause, WarpRun};
+use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::LaneMask;
-use crate::machine::state::place::{BlockId, Place};
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::GroupState;
 use crate::program::{Inst, Op, Pc};
@@ -245,7 +245,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn next_group_observed(&mut self) -> Option<usize> {
         let Self { observer, paused, place, .. } = self;
         self.warp.next_group_reconverged(&self.prepared.rank, |group| {
-            *paused |= observer.event(&Event::Merged(Place { pc: group.pc, ..*place }, group.mask));
+            *paused |= observer.event(&Event::Merged(IssuePoint { pc: group.pc, ..*place }, group.mask));
         })
     }
 

@@ -10,8 +10,8 @@ use super::operands::Lanes;
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
 use crate::machine::event::{Collective, Event, EventKind, Order};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
+use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane, blend};
-use crate::machine::state::place::Place;
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::{GroupState, LaneGroup};
 use crate::num::float::{self, Extremum};
@@ -94,7 +94,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
         if absent.is_empty() && !self.wants(EventKind::Collective) {
             return;
         }
-        let (place, live, depth) = (Place { pc: group.pc, ..self.place }, self.warp.live, self.depth(group));
+        let (place, live, depth) = (IssuePoint { pc: group.pc, ..self.place }, self.warp.live, self.depth(group));
         let has_mask = op.has_member_mask();
         let collective = Collective { place, lanes: mask, among, members, has_mask, live, depth, sources, absent };
         self.emit(&Event::Collective(&collective));

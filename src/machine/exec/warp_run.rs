@@ -11,9 +11,9 @@ use crate::machine::state::clocks::ClockJump;
 use crate::machine::state::coverage::Coverage;
 use crate::machine::state::in_flight::InFlight;
 use crate::machine::state::in_flight::warpgroup::Warpgroups;
+use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::memory::Region;
-use crate::machine::state::place::Place;
 use crate::machine::state::prepared::{Immediates, PreparedLaunch};
 use crate::machine::state::registers::FrameBase;
 use crate::machine::state::runtime::Runtime;
@@ -139,7 +139,7 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     /// How far the clocks are ahead of the ticks.
     pub clock_jump: ClockJump,
     /// Where and when; `pc` and `tick` are those of the running instruction.
-    pub place: Place,
+    pub place: IssuePoint,
     /// The group that runs, of those of the warp.
     pub running: usize,
     /// Ticks left of the turn.

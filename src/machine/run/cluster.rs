@@ -7,9 +7,9 @@ use triomphe::Arc;
 
 use crate::machine::event::{Event, EventKind, Observer, Order, OrderEvent};
 use crate::machine::state::block::Block;
+use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::machine::Machine;
-use crate::machine::state::place::{BlockId, Place};
 use crate::machine::state::warp::GroupState;
 
 impl Block {
@@ -41,7 +41,7 @@ impl Machine {
 
     /// Ends the phase of the barrier of the cluster around `block_slot` if every live thread has arrived, the last of them at `place`. True
     /// if the observer asks for a pause.
-    pub(in crate::machine) fn release_cluster(&mut self, block_slot: usize, place: Place, observer: &mut dyn Observer) -> bool {
+    pub(in crate::machine) fn release_cluster(&mut self, block_slot: usize, place: IssuePoint, observer: &mut dyn Observer) -> bool {
         let block_slots = self.cluster_block_slots(block_slot);
         let (first, size) = (block_slots.start as u32, block_slots.len() as u32);
         let blocks = &mut self.blocks[block_slots];

@@ -1,8 +1,8 @@
 //! Schedules beside turns in order and at random: by priorities, and with a warp that is held.
 
+use crate::machine::state::issue_point::Tick;
 use crate::machine::state::launch::Hold;
 use crate::machine::state::machine::Machine;
-use crate::machine::state::place::Tick;
 use crate::machine::state::priority::{Rank, WarpKey};
 
 /// Ticks of the turn of a warp where the schedule goes by priorities: after that another one may have become ready that comes first.

@@ -22,10 +22,10 @@ use crate::machine::state::block::Block;
 use crate::machine::state::digest::Digest;
 use crate::machine::state::in_flight::InFlight;
 use crate::machine::state::in_flight::copy::{AsyncCopy, CopyCompletion, CopyKind, MemoryOwner};
+use crate::machine::state::issue_point::BlockId;
 use crate::machine::state::launch::Schedule;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::mbarrier::Refused;
-use crate::machine::state::place::BlockId;
 use crate::machine::state::trap::Trap;
 use crate::machine::state::warp::{GroupState, LaneGroup, Polled};
 use crate::program::Access;
@@ -323,7 +323,7 @@ impl AsyncCopy {
             CopyCompletion::Group { .. } | CopyCompletion::Mbarrier { .. } => (0, 0),
         };
         let (kind, why) = refused.words(&name(address));
-        let message = format!("asynchronous copy #{} brings {bytes} bytes: {why}", self.id);
+        let message = format!("asynchronous copy #{} completes {bytes} bytes: {why}", self.id);
         Box::new(Trap { kind, place: self.issued, lanes: self.lanes, access: None, message })
     }
 }

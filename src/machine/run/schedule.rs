@@ -17,11 +17,11 @@ use crate::machine::in_flight::copy::view::EndedPhases;
 use crate::machine::run::deadlock;
 use crate::machine::run::livelock::CLUSTER;
 use crate::machine::state::block::{Block, Released};
+use crate::machine::state::issue_point::{BlockId, IssuePoint, Tick};
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::launch::Schedule;
 use crate::machine::state::livelock::Livelock;
 use crate::machine::state::machine::Machine;
-use crate::machine::state::place::{BlockId, Place, Tick};
 use crate::machine::state::trap::{Step, Trap};
 use crate::machine::state::warp::Warp;
 use crate::program::{Op, Pc, SyncOp, map};
@@ -137,7 +137,7 @@ impl Machine {
             coverage: self.coverage.as_mut().map(Arc::make_mut),
             waiting: LaneMask::NONE,
             clock_jump: self.clock_jump,
-            place: Place { pc: Pc(0), tick: self.tick, block: block.index, warp: WarpId::new(warp as u32) },
+            place: IssuePoint { pc: Pc(0), tick: self.tick, block: block.index, warp: WarpId::new(warp as u32) },
             left: allowance,
             thread_instructions: 0,
             running: 0,
@@ -147,7 +147,7 @@ impl Machine {
         let pause = run.run();
         let taken = run.warp.state_bytes();
         let (effects, ended, used) = (run.effects, std::mem::take(&mut run.ended), allowance - run.left);
-        let (mut paused, last) = (run.paused, Place { tick: run.place.tick.saturating_sub(1), ..run.place });
+        let (mut paused, last) = (run.paused, IssuePoint { tick: run.place.tick.saturating_sub(1), ..run.place });
         assert!(used <= self.cursor.warp_left, "a warp runs longer than its turn");
         assert!(self.tick + u64::from(used) <= end, "a run goes past its budget");
         self.block_bytes = (self.block_bytes + taken).saturating_sub(held);
@@ -163,7 +163,7 @@ impl Machine {
     }
 
     /// Handles the pause reason after the instruction at `last`. True if the observer asks for a pause.
-    fn take_up(&mut self, pause: Pause, last: Place, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
+    fn take_up(&mut self, pause: Pause, last: IssuePoint, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let Cursor { block_slot, warp, .. } = self.cursor;
         self.note_progress(&pause, last.pc);
         let Some(block) = self.blocks[block_slot].as_mut().map(Arc::make_mut) else { return Ok(false) };
@@ -258,9 +258,9 @@ impl Machine {
             return paused;
         }
         let block = Arc::make_mut(block);
-        let place = Place { pc: Pc(0), tick: self.tick, block: block.index, warp: WarpId::new(number as u32) };
+        let place = IssuePoint { pc: Pc(0), tick: self.tick, block: block.index, warp: WarpId::new(number as u32) };
         Arc::make_mut(&mut block.warps[number]).next_group_reconverged(&self.prepared.rank, |group| {
-            paused |= observer.report(EventKind::Merged, || Event::Merged(Place { pc: group.pc, ..place }, group.mask));
+            paused |= observer.report(EventKind::Merged, || Event::Merged(IssuePoint { pc: group.pc, ..place }, group.mask));
         });
         paused
     }
@@ -392,7 +392,7 @@ impl Machine {
 }
 
 /// Reports the barriers of the block `by` that the instruction at `place` released.
-fn report_released(released: &[Released], by: BlockId, place: Place, observer: &mut dyn Observer) -> bool {
+fn report_released(released: &[Released], by: BlockId, place: IssuePoint, observer: &mut dyn Observer) -> bool {
     let mut paused = false;
     for Released { id, arrived } in released {
         let order = Order::BarrierCompleted { id: *id, arrived };

@@ -7,8 +7,8 @@ use triomphe::Arc;
 
 use crate::isa::Space;
 use crate::machine::state::block::Block;
+use crate::machine::state::issue_point::Tick;
 use crate::machine::state::machine::Machine;
-use crate::machine::state::place::Tick;
 use crate::machine::state::warp::Warp;
 
 impl Machine {

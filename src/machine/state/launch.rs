@@ -2,7 +2,7 @@
 
 use crate::machine::in_flight::policy::CompletionPolicyKind;
 use crate::machine::state::footprint::MemoryLimit;
-use crate::machine::state::place::Tick;
+use crate::machine::state::issue_point::Tick;
 use crate::program::{FuncId, Image};
 
 /// The order in which warps run. Any order is one the hardware could choose.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
-use crate::machine::state::place::Tick;
+use crate::machine::state::issue_point::Tick;
 
 /// Ticks without any change before states are compared for the first time.
 const QUIET: u64 = 1 << 17;

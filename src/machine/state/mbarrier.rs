@@ -7,8 +7,8 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::machine::state::issue_point::{IssuePoint, Tick};
 use crate::machine::state::lanes::LaneMask;
-use crate::machine::state::place::{Place, Tick};
 use crate::machine::state::trap::TrapKind;
 
 /// Most arrivals of a phase, and most bytes outstanding either way (PTX ISA, "Contents of the mbarrier object").
@@ -44,7 +44,7 @@ pub struct MbarrierOperation {
     /// What.
     pub what: Contribution,
     /// The instruction.
-    pub place: Place,
+    pub place: IssuePoint,
     /// Its lanes.
     pub lanes: LaneMask,
     /// The copy that did it, if no lane did it directly.
@@ -99,7 +99,7 @@ pub struct Mbarrier {
     /// Phases that have ended.
     pub phase: u64,
     /// The place of its `mbarrier.init`.
-    pub made: Place,
+    pub made: IssuePoint,
     /// What happened in the present phase, the latest of it.
     pub operations: Vec<MbarrierOperation>,
     /// How much of it is not in `operations` any more.
@@ -128,7 +128,7 @@ pub enum Refused {
     /// There is no object.
     Uninitialized,
     /// There is none any more since `mbarrier.inval`.
-    Invalidated(Place),
+    Invalidated(IssuePoint),
     /// Its bytes are not what the instructions left there.
     Overwritten {
         /// What they read as.
@@ -140,8 +140,8 @@ pub enum Refused {
 
 impl Mbarrier {
     /// Where the warps did so that arrived by `operations`, each once, a few at most.
-    pub fn contributors(operations: &[MbarrierOperation]) -> Vec<Place> {
-        let mut places: Vec<Place> = Vec::new();
+    pub fn contributors(operations: &[MbarrierOperation]) -> Vec<IssuePoint> {
+        let mut places: Vec<IssuePoint> = Vec::new();
         for operation in operations.iter().filter(|operation| matches!(operation.what, Contribution::Arrived(_) | Contribution::Dropped(_)))
         {
             if !places.iter().any(|place| (place.block, place.warp) == (operation.place.block, operation.place.warp)) {
@@ -153,7 +153,7 @@ impl Mbarrier {
     }
 
     /// An object for `count` arrivals a phase.
-    pub fn new(count: u32, made: Place) -> Self {
+    pub fn new(count: u32, made: IssuePoint) -> Self {
         assert!((1..=COUNT_LIMIT).contains(&count), "an object for {count} arrivals");
         Self { expected: count, pending: count, tx_count: 0, phase: 0, made, operations: Vec::new(), omitted: 0, history: Vec::new() }
     }
@@ -348,7 +348,7 @@ mod tests {
     use super::*;
     use crate::program::Pc;
 
-    const PLACE: Place = Place { pc: Pc(0), tick: Tick::START, block: [0; 3], warp: crate::base::WarpId::new(0) };
+    const PLACE: IssuePoint = IssuePoint { pc: Pc(0), tick: Tick::START, block: [0; 3], warp: crate::base::WarpId::new(0) };
 
     fn by(what: Contribution) -> MbarrierOperation {
         MbarrierOperation { what, place: PLACE, lanes: LaneMask::of(0), copy: None, tick: Tick(7) }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::machine::state::place::Tick;
+use crate::machine::state::issue_point::Tick;
 use crate::machine::state::random::Random;
 
 /// A warp: the number of its block, and its own.

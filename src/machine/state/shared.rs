@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use triomphe::Arc;
 
+use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::mbarrier::{Mbarrier, MbarrierOperation, Refused};
 use crate::machine::state::memory::Pages;
-use crate::machine::state::place::Place;
 use crate::program::{FuncId, Program, short_name};
 
 /// Bytes of a barrier object.
@@ -26,7 +26,7 @@ pub struct Shared {
 enum MbarrierEntry {
     Live(Mbarrier),
     /// `mbarrier.inval` there.
-    Ended(Place),
+    Ended(IssuePoint),
 }
 
 impl Shared {
@@ -77,7 +77,7 @@ impl Shared {
     }
 
     /// Makes a barrier object for `count` arrivals a phase at `address`.
-    pub fn init(&mut self, address: u32, count: u32, made: Place) {
+    pub fn init(&mut self, address: u32, count: u32, made: IssuePoint) {
         assert!(u64::from(address) + u64::from(MBARRIER_BYTES) <= self.pages.len(), "an object outside the block's memory");
         assert!(address.is_multiple_of(MBARRIER_BYTES), "an object that is not aligned");
         let barrier = Mbarrier::new(count, made);
@@ -89,7 +89,7 @@ impl Shared {
     ///
     /// # Errors
     /// If there is none.
-    pub fn invalidate(&mut self, address: u32, place: Place) -> Result<(), Refused> {
+    pub fn invalidate(&mut self, address: u32, place: IssuePoint) -> Result<(), Refused> {
         self.mbarrier(address)?;
         self.barriers_mut().insert(address, MbarrierEntry::Ended(place));
         Ok(())

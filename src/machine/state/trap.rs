@@ -3,8 +3,8 @@
 use crate::base::Tick;
 use crate::isa::Space;
 use crate::machine::state::footprint::Footprint;
+use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::lanes::LaneMask;
-use crate::machine::state::place::Place;
 use crate::machine::state::wait_reason::WaitReason;
 
 /// What an instruction did that the hardware would not let it.
@@ -85,7 +85,7 @@ pub struct Trap {
     /// What happened.
     pub kind: TrapKind,
     /// Where.
-    pub place: Place,
+    pub place: IssuePoint,
     /// The lanes at fault.
     pub lanes: LaneMask,
     /// The access, for memory faults.
@@ -98,7 +98,7 @@ pub struct Trap {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiter {
     /// The place at which they wait.
-    pub place: Place,
+    pub place: IssuePoint,
     /// The lanes.
     pub lanes: LaneMask,
     /// What they wait for.

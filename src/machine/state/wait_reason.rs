@@ -1,8 +1,8 @@
 //! Why lanes wait, as data.
 
+use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::mbarrier::Mbarrier;
-use crate::machine::state::place::Place;
 use crate::program::Pc;
 
 /// Lanes of a warp of a block.
@@ -64,7 +64,7 @@ pub struct MbarrierWait {
     /// The object; none if there is none at its address any more.
     pub barrier: Option<Mbarrier>,
     /// If nothing has arrived in this phase: where the arrivals of the phase before came from, and what their warps do now.
-    pub before: Vec<(Place, Activity)>,
+    pub before: Vec<(IssuePoint, Activity)>,
     /// Copies in flight that will bring something to it: their numbers and instructions.
     pub copies: Vec<(u64, Pc)>,
 }

@@ -3,8 +3,8 @@
 use std::hash::{Hash, Hasher};
 
 use crate::machine::state::block::Released;
+use crate::machine::state::issue_point::Tick;
 use crate::machine::state::launch::LaunchConfig;
-use crate::machine::state::place::Tick;
 use crate::machine::state::random::Random;
 
 /// The state when waits timed out last.

@@ -4,7 +4,7 @@ use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::Diagnostic;
 use crate::isa::{AsyncDecode, AtomicFn, Space};
-use crate::program::{AsyncOp, Completion, CopyOp, Kept, ListId, Op, Place, Src};
+use crate::program::{AsyncOp, Completion, CopyOp, Kept, ListId, Op, SpaceAddress, Src};
 
 /// The words that name what a reduction does.
 pub(super) const REDUCTIONS: &[(&str, AtomicFn)] = &[
@@ -96,12 +96,12 @@ impl Decoding<'_, '_> {
     }
 
     /// The address operand `index` and its space: what its form says, but that a barrier object may be in any block of the cluster.
-    pub(super) fn at(&self, index: usize) -> Result<Place, Diagnostic> {
+    pub(super) fn at(&self, index: usize) -> Result<SpaceAddress, Diagnostic> {
         let form = self.matched.form.operands.get(index);
         let space = match form.and_then(|form| form.space) {
             Some(Space::Shared) if form.is_some_and(|form| form.name == "m") => Space::SharedCluster,
             named => named.unwrap_or(Space::Generic),
         };
-        Ok(Place { space, address: self.place(index)?.address })
+        Ok(SpaceAddress { space, address: self.place(index)?.address })
     }
 }

@@ -4,8 +4,8 @@
 //! a 32-bit number whatever its register; `r+4` is an addition. Each is computed by operations before the instruction that reads it.
 
 use super::super::operands::{Operands, RegisterRef, Value};
+use super::address_operand::{absolute_address, is_in_frame};
 use super::name::name_expr;
-use super::place::{absolute_address, is_in_frame};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{IntBinary, IntTernary, IntType, ScalarType, Space, TypeKind};
 use crate::program::{Bank, ConvertMode, ConvertOp, Dst, IntegerOp, Location, MoveOp, Op, Src};

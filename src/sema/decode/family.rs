@@ -1,8 +1,8 @@
 //! A form and its operands, and what the families of operations that are made of them share.
 
 use super::super::operands::Operands;
+use super::address_operand::AddressOperand;
 use super::operand::{Arg, Args, resolve_names};
-use super::place::Place;
 use crate::base::Diagnostic;
 use crate::isa::{FloatMode, FloatType, IntType, Matched, Mode, Rounding, ScalarType, Width};
 use crate::program::{Dst, Op, PredSrc, Src};
@@ -82,9 +82,9 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     /// Operand `index`, which is a memory address.
-    pub fn place(&self, index: usize) -> Result<Place, Diagnostic> {
+    pub fn place(&self, index: usize) -> Result<AddressOperand, Diagnostic> {
         match self.args.get(index) {
-            Some(Arg::Place(place)) => Ok(*place),
+            Some(Arg::AddressOperand(place)) => Ok(*place),
             _ => Err(self.disagreement(index)),
         }
     }

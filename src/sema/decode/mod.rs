@@ -5,6 +5,7 @@
 //! form's family (`arithmetic`, `async_copy`, `comparison`, `movement`, `memory`, `atomic`, `control`, `image`, `matrix`,
 //! `mbarrier`, `parallel`, `policy`, `tensor`, `video`, `wgmma`).
 
+mod address_operand;
 mod arithmetic;
 mod async_copy;
 mod atomic;
@@ -22,7 +23,6 @@ mod movement;
 mod name;
 mod operand;
 mod parallel;
-mod place;
 mod policy;
 mod space;
 mod tensor;
@@ -38,9 +38,9 @@ use crate::isa::{Decode, MatchError, Matched, match_words};
 use crate::program::{Guard, Inst, Op, Opcode, OpcodeId, Program, Statement};
 use crate::syntax::tree::{self, Instruction};
 
+pub(super) use address_operand::OF_MODULE;
 use family::{Decoded, Decoding};
 use name::predicate;
-pub(super) use place::OF_MODULE;
 
 /// Decodes the instructions of one module.
 #[derive(Default)]

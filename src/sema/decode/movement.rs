@@ -1,12 +1,12 @@
 //! `mov` in all its shapes, conversions, and conversions of addresses.
 
 use super::super::operands::{RegisterRef, Value};
+use super::address_operand::{absolute_address, frame_offset, is_in_frame};
 use super::availability::require_at_least;
 use super::constant;
 use super::element::{self, Element};
 use super::family::{Decoded, Decoding};
 use super::operand::{Arg, is_plain, not_a_register, special_type, width};
-use super::place::{absolute_address, frame_offset, is_in_frame};
 use super::space::same_space;
 use super::vector::{Elements, check_not_all_sinks, dests, elements, is_of_same_size, same_width, sources, unbraced};
 use crate::base::{Diagnostic, Span};

@@ -3,10 +3,10 @@
 use smallvec::SmallVec;
 
 use super::super::operands::{Operands, RegisterRef, Value};
+use super::address_operand::{self, AddressOperand};
 use super::constant;
 use super::element::{self, Element};
 use super::name::{name_expr, predicate};
-use super::place::{self, Place};
 use super::space::SPACES;
 use super::vector::{Elements, check_not_all_sinks, dests, elements, is_of_same_size, same_width, sources, unbraced};
 use crate::base::{Diagnostic, Span};
@@ -37,7 +37,7 @@ pub(super) enum Arg {
     /// A constant where only one will do.
     Constant(u64),
     /// A memory address.
-    Place(Place),
+    AddressOperand(AddressOperand),
     /// Registers of a vector, in `Program::dests` if written and `Program::sources` if read, and their width in bits.
     Vector { list: ListId, bits: u8 },
     /// The same with the predicate after `|`.
@@ -160,7 +160,7 @@ impl<'a> Reader<'_, 'a> {
                 let message = format!("'{}' takes an address in brackets", self.opcode());
                 Err(Diagnostic::error("operand", operand.span, message).with_help("write [variable+bytes]"))
             }
-            Role::Address => place::read(operand, self.named_space(), self.form, self.cx).map(Arg::Place),
+            Role::Address => address_operand::read(operand, self.named_space(), self.form, self.cx).map(Arg::AddressOperand),
             Role::Dest => self.dest(operand),
             Role::Source => self.source(operand),
         }
@@ -192,7 +192,7 @@ impl<'a> Reader<'_, 'a> {
         }
         let span = map.span;
         let map = Operand { kind: OperandKind::Address(expr.clone()), span };
-        let map = place::read(&map, None, self.form, self.cx)?;
+        let map = address_operand::read(&map, None, self.form, self.cx)?;
         if map.space.is_some_and(|space| matches!(space, Space::Shared | Space::Local)) {
             return Err(Diagnostic::error("operand", span, "a tensor map lies in global, constant or parameter memory"));
         }
@@ -326,17 +326,17 @@ impl<'a> Reader<'_, 'a> {
             return Err(Diagnostic::error("type", span, format!("an address is not .{}", ty.word())));
         }
         let wide = ty.bits() == 64;
-        let a = if place::is_in_frame(location) {
+        let a = if address_operand::is_in_frame(location) {
             let address = self.cx.unnamed(ty, "address".to_string());
-            let (d, offset) = (Dst(address.slot), place::frame_offset(location, span)?);
+            let (d, offset) = (Dst(address.slot), address_operand::frame_offset(location, span)?);
             self.cx.before(Op::Move(MoveOp::FrameAddress { wide, generic: false, d, offset }));
             Src::reg(address.slot)
         } else if location.space == Space::Shared {
             self.cx.shared_address(location.address, wide)
         } else if wide {
-            self.cx.const64(place::absolute_address(location))
+            self.cx.const64(address_operand::absolute_address(location))
         } else {
-            self.cx.const32(place::absolute_address(location) as u32)
+            self.cx.const32(address_operand::absolute_address(location) as u32)
         };
         Ok(Arg::Source { a, bits: width(ty), constant: None })
     }

@@ -45,14 +45,14 @@ fn action(action: &MbarrierAction, block: [u32; 3]) -> String {
     format!("t={}  {}  {}  {copy}{}", grouped(*time), actor(by, block), code_place(&by.at), contribution(*what))
 }
 
-/// `arrived 32 times`, `brought 16,384 bytes`
+/// `arrived 32 times`, `completed 16,384 bytes`
 fn contribution(what: Contribution) -> String {
     let times = |count: u32| if count == 1 { "once".to_string() } else { format!("{count} times") };
     match what {
         Contribution::Arrived(count) => format!("arrived {}", times(count)),
         Contribution::Dropped(count) => format!("arrived {} and dropped out", times(count)),
         Contribution::ExpectTx(bytes) => format!("expected {} bytes", grouped(u64::from(bytes))),
-        Contribution::CompleteTx(bytes) => format!("brought {} bytes", grouped(u64::from(bytes))),
+        Contribution::CompleteTx(bytes) => format!("completed {} bytes", grouped(u64::from(bytes))),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::base::counted;
 use crate::debug::LaneMask;
 use crate::debug::explain::{Explanation, LaneView, OperandView, Outcome};
 use crate::debug::view::{
-    BlockView, CfgView, ContractionKind, Divergence, ExamineRow, Examined, Given, GroupView, InlineAsm, Line, Listing, RoundedOnce,
+    BlockView, CfgView, ContractionKind, ContractionNote, Divergence, ExamineRow, Examined, Given, GroupView, InlineAsm, Line, Listing,
     SourcePlace, State,
 };
 
@@ -53,20 +53,20 @@ fn one_operation(how: ContractionKind) -> &'static str {
 }
 
 /// What an instruction is rounded once with, in words.
-pub fn rounded_once(found: &RoundedOnce) -> String {
+pub fn rounded_once(found: &ContractionNote) -> String {
     match found {
-        RoundedOnce::WithGiven { how: ContractionKind::Inverse, given, place } => {
+        ContractionNote::WithGiven { how: ContractionKind::Inverse, given, place } => {
             format!("computed from the operand of the {} at {place}, as the assembler joins the two", given_word(*given))
         }
-        RoundedOnce::WithGiven { how, given, place } => {
+        ContractionNote::WithGiven { how, given, place } => {
             let (given, one) = (given_word(*given), one_operation(*how));
             format!("rounded once with the {given} at {place}, which it takes before rounding, as the assembler joins the two ({one})")
         }
-        RoundedOnce::WithTakers { how: ContractionKind::Inverse, given, places } => {
+        ContractionNote::WithTakers { how: ContractionKind::Inverse, given, places } => {
             let (given, places) = (given_word(*given), places.join(", "));
             format!("the reciprocal at {places} is computed from the operand of this {given}, as the assembler joins them")
         }
-        RoundedOnce::WithTakers { how, places, .. } => {
+        ContractionNote::WithTakers { how, places, .. } => {
             let what = if *how == ContractionKind::Sum { "sum" } else { "scaling" };
             let (many, takes) = if places.len() == 1 { ("", "takes") } else { ("s", "take") };
             let (places, one) = (places.join(", "), one_operation(*how));

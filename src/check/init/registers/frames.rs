@@ -2,7 +2,7 @@
 
 use super::origin::{Cause, Origin, OriginId, OriginTable, Origins};
 use super::tracked::{TrackedRegisters, Tracking};
-use crate::machine::{Issue, LANES, LaneMask, PerLane, Place};
+use crate::machine::{Issue, IssuePoint, LANES, LaneMask, PerLane};
 use crate::program::FuncId;
 use crate::program::operands::RegisterOperand;
 
@@ -148,7 +148,7 @@ impl Frame {
         &mut self,
         tracked: &TrackedRegisters,
         register: RegisterOperand,
-        (executing, place): (LaneMask, Place),
+        (executing, place): (LaneMask, IssuePoint),
         table: &mut OriginTable,
     ) -> Origins {
         let mut read = Origins::default();

@@ -40,7 +40,7 @@ pub(super) use used::{Matters, report};
 use super::reports::Reports;
 use crate::base::WarpId;
 use crate::check::reporter::Reporter;
-use crate::machine::{AccessEvent, AccessKind, Issue, LANES, LaneMask, LaunchStart, Place, Tick, Warp};
+use crate::machine::{AccessEvent, AccessKind, Issue, IssuePoint, LANES, LaneMask, LaunchStart, Tick, Warp};
 use crate::program::operands::{RegisterOperand, Use, call_results, registers_of, writes};
 use crate::program::{CallId, CallTarget, ControlOp, FuncId, Inst, Op, Program};
 
@@ -84,7 +84,7 @@ impl Registers {
     }
 
     /// Lanes exit: their registers are of no interest any more.
-    pub fn exited(&mut self, place: &Place, lanes: LaneMask) {
+    pub fn exited(&mut self, place: &IssuePoint, lanes: LaneMask) {
         let key = (place.block, place.warp);
         let Some(warp) = self.warps.get_mut(&key) else { return };
         assert!(warp.live.contains_all(lanes), "a lane exits once");

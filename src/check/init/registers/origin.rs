@@ -6,7 +6,7 @@ use super::name::name;
 use crate::check::finding::MemoryRange;
 use crate::check::init::unwritten::whose;
 use crate::check::lane_text::lanes_do;
-use crate::machine::{Collective, LANES, LaneMask, PerLane, Place};
+use crate::machine::{Collective, IssuePoint, LANES, LaneMask, PerLane};
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Op, Pc, Program, Slot, WarpOp};
 
@@ -14,7 +14,7 @@ use crate::program::{Bank, Op, Pc, Program, Slot, WarpOp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::check::init) struct Origin {
     /// The instruction that read an unwritten register or unwritten memory, or that took a value from an absent lane.
-    pub place: Place,
+    pub place: IssuePoint,
     /// The lane that executed it.
     pub lane: usize,
     /// The register it read, or wrote.

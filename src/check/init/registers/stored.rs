@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::origin::Origin;
-use crate::machine::Place;
+use crate::machine::IssuePoint;
 use crate::program::operands::{RegisterOperand, Use, registers_of};
 use crate::program::{Bank, Inst, MatrixOp, MemoryOp, Op, Program, RowsAccess, Src, SrcKind};
 
@@ -11,7 +11,7 @@ use crate::program::{Bank, Inst, MatrixOp, MemoryOp, Op, Program, RowsAccess, Sr
 #[derive(Clone)]
 pub(in crate::check::init) struct Stored {
     /// The instruction.
-    pub place: Place,
+    pub place: IssuePoint,
     /// The elements of each lane.
     pub elements: Vec<StoredElement>,
 }

@@ -10,7 +10,7 @@ use crate::check::init::catalogue::{MEMORY_UNINITIALIZED, REGISTER_UNINITIALIZED
 use crate::check::init::reports::Reports;
 use crate::check::lane_text::lanes_do;
 use crate::check::reporter::Reporter;
-use crate::machine::{LaneMask, Place};
+use crate::machine::{IssuePoint, LaneMask};
 use crate::program::operands::{RegisterOperand, Use};
 use crate::program::{ControlOp, Inst, Op, Program, Purpose};
 
@@ -50,7 +50,7 @@ pub(super) fn matters(inst: &Inst, used: Use, program: &Program) -> Option<Matte
 
 /// Reports that the lanes of `origins` use a register that has no value in them.
 pub(in crate::check::init) fn report(
-    place: Place,
+    place: IssuePoint,
     register: RegisterOperand,
     origins: &[(usize, Origin)],
     matters: Matters,
@@ -96,7 +96,7 @@ impl Origin {
     }
 
     /// The first side of a finding of a use at `place`, where that is another instruction.
-    pub(in crate::check::init) fn side(&self, place: Place, lanes: LaneMask) -> Option<Side> {
+    pub(in crate::check::init) fn side(&self, place: IssuePoint, lanes: LaneMask) -> Option<Side> {
         let side = match self.cause {
             Cause::Unwritten | Cause::Absent(..) => Side::new(self.place, lanes, SideAction::Use),
             Cause::Memory(memory) => Side { bytes: memory.bytes, ..Side::new(self.place, lanes, SideAction::Read) },

@@ -12,9 +12,9 @@ use crate::check::race::Race;
 use crate::check::race::access::Access;
 use crate::check::race::detector::Conflict;
 use crate::check::reachability::Cut;
-use crate::check::remedy::{Advice, Candidate, Position, Reach, Remedy};
+use crate::check::remedy::{Advice, BarrierLevel, Candidate, Position, Remedy};
 use crate::isa::{AtomicFn, FenceKind, Ordering, Scope};
-use crate::machine::{BlockId, LaneMask, Place, Tick};
+use crate::machine::{BlockId, IssuePoint, LaneMask, Tick};
 use crate::order::{Agent, AsyncKind, Queue, ScFence, scope_of};
 use crate::program::{AtomicOp, MemoryOp, Op, Pc, SyncOp};
 
@@ -23,7 +23,7 @@ const KEPT: usize = 64;
 
 /// A strong access of lanes to one place, or an operation on a barrier object.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::check::race) struct Signal {
+pub(in crate::check::race) struct SyncAccess {
     /// 0 for global memory, or the block slot of a block plus one; and the address.
     pub at: (u32, u64),
     /// The block, by number.
@@ -44,9 +44,9 @@ pub(in crate::check::race) struct Signal {
     pub phase: Option<u64>,
 }
 
-impl Signal {
+impl SyncAccess {
     /// What lanes of `by` do at a place; it is on no barrier object.
-    pub fn new(at: (u32, u64), by: BlockId, place: &Place, lanes: LaneMask, (ordering, scope): (Ordering, Scope)) -> Self {
+    pub fn new(at: (u32, u64), by: BlockId, place: &IssuePoint, lanes: LaneMask, (ordering, scope): (Ordering, Scope)) -> Self {
         let (block, warp) = (by.number as u32, WarpId::new(place.warp.number()));
         Self { at, block, warp, lanes, tick: place.tick, pc: place.pc, ordering, scope, phase: None }
     }
@@ -67,9 +67,9 @@ pub(in crate::check::race) struct GroupWait {
 
 /// The last operations that may synchronize.
 #[derive(Clone, Default)]
-pub(in crate::check::race) struct Signals {
-    writes: VecDeque<Signal>,
-    reads: VecDeque<Signal>,
+pub(in crate::check::race) struct SyncAccesses {
+    writes: VecDeque<SyncAccess>,
+    reads: VecDeque<SyncAccess>,
     waits: VecDeque<GroupWait>,
 }
 
@@ -80,18 +80,18 @@ fn keep<T>(kept: &mut VecDeque<T>, new: T) {
     kept.push_back(new);
 }
 
-impl Signals {
+impl SyncAccesses {
     /// Lanes wrote, or arrived at a barrier object.
-    pub fn note_write(&mut self, signal: Signal) {
-        keep(&mut self.writes, signal);
+    pub fn note_write(&mut self, access: SyncAccess) {
+        keep(&mut self.writes, access);
     }
 
     /// Lanes read, or saw the end of a phase. What is read again in a poll is kept once.
-    pub fn note_read(&mut self, signal: Signal) {
-        let of = |signal: &Signal| (signal.at, signal.block, signal.warp, signal.pc, signal.lanes);
-        match self.reads.iter_mut().rev().take(8).find(|known| of(known) == of(&signal)) {
-            Some(known) => *known = signal,
-            None => keep(&mut self.reads, signal),
+    pub fn note_read(&mut self, access: SyncAccess) {
+        let of = |access: &SyncAccess| (access.at, access.block, access.warp, access.pc, access.lanes);
+        match self.reads.iter_mut().rev().take(8).find(|known| of(known) == of(&access)) {
+            Some(known) => *known = access,
+            None => keep(&mut self.reads, access),
         }
     }
 
@@ -104,20 +104,20 @@ impl Signals {
     /// of others of their blocks.
     ///
     /// Of a conflict with a weak access, nothing that is done to the bytes themselves.
-    fn link(&self, conflict: &Conflict, second: &Access) -> Option<(Signal, Signal)> {
+    fn link(&self, conflict: &Conflict, second: &Access) -> Option<(SyncAccess, SyncAccess)> {
         let (first, far) = (&conflict.first, conflict.first.op.block != second.op.block);
         let is_weak = first.strong.is_none() || second.strong.is_none();
-        let is_near = |signal: &Signal, of: &Access| signal.block == of.op.block && (far || signal.warp == of.op.warp);
+        let is_near = |access: &SyncAccess, of: &Access| access.block == of.op.block && (far || access.warp == of.op.warp);
         let reads = self.reads.iter().filter(|read| is_near(read, second) && read.tick <= second.op.tick);
         let reads = reads.filter(|read| !is_weak || read.at.1 != conflict.address);
         let pairs = reads.flat_map(|read| {
             let writes = self.writes.iter().filter(move |write| write.at == read.at && write.tick < read.tick);
-            let apart = move |write: &&Signal| (write.block, write.warp, write.lanes) != (read.block, read.warp, read.lanes);
+            let apart = move |write: &&SyncAccess| (write.block, write.warp, write.lanes) != (read.block, read.warp, read.lanes);
             writes.filter(move |write| is_near(write, first) && write.tick >= first.op.tick).filter(apart).map(move |write| (*write, *read))
         });
         pairs.max_by_key(|(write, read)| {
-            let own = |signal: &Signal, of: &Access, lanes: LaneMask| {
-                u8::from(signal.warp == of.op.warp) + u8::from(signal.warp == of.op.warp && signal.lanes.contains_all(lanes))
+            let own = |access: &SyncAccess, of: &Access, lanes: LaneMask| {
+                u8::from(access.warp == of.op.warp) + u8::from(access.warp == of.op.warp && access.lanes.contains_all(lanes))
             };
             (own(write, first, conflict.first_lanes) + own(read, second, conflict.second_lanes), read.tick, write.tick)
         })
@@ -127,7 +127,9 @@ impl Signals {
 impl Race {
     /// Whether the first side of a conflict gave a lock away that the second one took: by an exchange, or by polling.
     pub(super) fn is_under_lock(&mut self, conflict: &Conflict, second: &Access) -> bool {
-        let Some((_, read)) = self.signals.link(conflict, second).filter(|(write, _)| write.at.1 != conflict.address) else { return false };
+        let Some((_, read)) = self.sync_accesses.link(conflict, second).filter(|(write, _)| write.at.1 != conflict.address) else {
+            return false;
+        };
         let takes = matches!(
             self.program.code[read.pc.index()].op,
             Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas | AtomicFn::Exch, .. }) | Op::Memory(MemoryOp::Load { .. })
@@ -137,7 +139,7 @@ impl Race {
 
     /// What the synchronization between the two sides of a conflict lacks, if there was one.
     pub(super) fn fix_of_link(&mut self, language: Language, block_slot: u32, conflict: &Conflict, second: &Access) -> Option<Advice> {
-        let (write, read) = self.signals.link(conflict, second)?;
+        let (write, read) = self.sync_accesses.link(conflict, second)?;
         let first = &conflict.first;
         let needed = scope_of(first.op.block, second.op.block, self.order.cluster());
         let released = write.ordering.releases() || self.fence_between(first.pc, write.pc).is_some();
@@ -196,18 +198,18 @@ impl Race {
     }
 
     /// The instructions whose scope does not hold both threads: of each side the access, or else the fence.
-    fn too_narrow(&mut self, needed: Scope, [write, read]: [(Pc, Signal); 2], second: Pc) -> Vec<Pc> {
+    fn too_narrow(&mut self, needed: Scope, [write, read]: [(Pc, SyncAccess); 2], second: Pc) -> Vec<Pc> {
         let mut found = Vec::new();
-        for (signal, (from, to)) in [(write.1, (write.0, write.1.pc)), (read.1, (read.0, second))] {
+        for (access, (from, to)) in [(write.1, (write.0, write.1.pc)), (read.1, (read.0, second))] {
             let fence = self.fence_between(from, to).filter(|(_, scope)| *scope < needed).map(|(at, _)| at);
-            let is_narrow = signal.scope != Scope::None && signal.scope < needed;
-            found.extend(if is_narrow { Some(signal.pc) } else { fence });
+            let is_narrow = access.scope != Scope::None && access.scope < needed;
+            found.extend(if is_narrow { Some(access.pc) } else { fence });
         }
         found
     }
 
     /// The wait of one side saw the end of a phase that the arrival of the other one is not part of.
-    fn other_phase(&self, write: &Signal, read: &Signal) -> String {
+    fn other_phase(&self, write: &SyncAccess, read: &SyncAccess) -> String {
         let (arrives, waits) = (line(&self.program, write.pc), line(&self.program, read.pc));
         format!(
             "consider a larger count in mbarrier.init, or the other parity at {waits}: the phase whose end it sees ends without the \
@@ -215,7 +217,7 @@ impl Race {
         )
     }
 
-    fn missing_acquire(&mut self, language: Language, read: &Signal) -> String {
+    fn missing_acquire(&mut self, language: Language, read: &SyncAccess) -> String {
         let line = line(&self.program, read.pc);
         let around = if self.is_repeated(read.pc) { "the loop around " } else { "" };
         if read.phase.is_some() {
@@ -225,7 +227,7 @@ impl Race {
         format!("consider {fence} after {around}{line}, or {load} there: the value that it reads orders nothing without an acquire")
     }
 
-    fn missing_release(&self, language: Language, write: &Signal) -> String {
+    fn missing_release(&self, language: Language, write: &SyncAccess) -> String {
         let line = line(&self.program, write.pc);
         if write.phase.is_some() {
             return format!("consider mbarrier.arrive.release at {line}: .relaxed there releases nothing");
@@ -235,7 +237,13 @@ impl Race {
     }
 
     /// The lane of one side that is not ordered with the lane that synchronized for it.
-    fn missing_lane(&self, language: Language, conflict: &Conflict, second: &Access, (write, read): (&Signal, &Signal)) -> Option<Advice> {
+    fn missing_lane(
+        &self,
+        language: Language,
+        conflict: &Conflict,
+        second: &Access,
+        (write, read): (&SyncAccess, &SyncAccess),
+    ) -> Option<Advice> {
         let word = |is_near: bool| language.word(if is_near { Term::WarpBarrier } else { Term::BlockBarrier });
         let own_warp = write.warp == conflict.first.op.warp;
         if !own_warp || !write.lanes.contains_all(conflict.first_lanes) {
@@ -273,8 +281,10 @@ impl Race {
         if !is_read || is_open(copy, read) || !is_open(read, copy) {
             return None;
         }
-        let candidates =
-            vec![vec![Remedy::BarrierAt(Reach::Block, Position::After(read))], vec![Remedy::Barrier(Reach::Block, read, copy)]];
+        let candidates = vec![
+            vec![Remedy::BarrierAt(BarrierLevel::Block, Position::After(read))],
+            vec![Remedy::Barrier(BarrierLevel::Block, read, copy)],
+        ];
         let (issued, read) = (line(&self.program, copy), line(&self.program, read));
         let barrier = language.word(Term::BlockBarrier);
         let text =
@@ -305,7 +315,7 @@ impl Race {
             .filter(|(tick, lanes)| is_of(*tick, *lanes))
             .map(|(tick, _)| *tick)
             .collect();
-        let wait = self.signals.waits.iter().rev().find(|wait| wait.by == (op.block, op.warp) && wait.tick > op.tick)?;
+        let wait = self.sync_accesses.waits.iter().rev().find(|wait| wait.by == (op.block, op.warp) && wait.tick > op.tick)?;
         let at = line(&self.program, wait.pc);
         let Some(later) = commits.iter().filter(|tick| **tick < wait.tick).count().checked_sub(1) else {
             let text =
@@ -319,12 +329,12 @@ impl Race {
         }
         let text =
             format!("consider {} after the wait at {at}, which covers the copies of its own thread", language.word(Term::BlockBarrier));
-        Some(Advice::new(text, vec![vec![Remedy::BarrierAt(Reach::Block, Position::After(wait.pc))]]))
+        Some(Advice::new(text, vec![vec![Remedy::BarrierAt(BarrierLevel::Block, Position::After(wait.pc))]]))
     }
 }
 
 /// What makes a read acquire in a scope: its own semantics, or a fence after it.
-fn acquiring(read: &Signal, scope: Scope) -> Vec<Candidate> {
+fn acquiring(read: &SyncAccess, scope: Scope) -> Vec<Candidate> {
     let own = vec![Remedy::Order(read.pc, Ordering::Acquire), Remedy::Scope(read.pc, scope.max(read.scope))];
     if read.phase.is_some() {
         return vec![vec![Remedy::Order(read.pc, Ordering::Acquire)]];
@@ -333,7 +343,7 @@ fn acquiring(read: &Signal, scope: Scope) -> Vec<Candidate> {
 }
 
 /// What makes a write release in a scope: a fence before it, or its own semantics.
-fn releasing(write: &Signal, scope: Scope) -> Vec<Candidate> {
+fn releasing(write: &SyncAccess, scope: Scope) -> Vec<Candidate> {
     let own = vec![Remedy::Order(write.pc, Ordering::Release), Remedy::Scope(write.pc, scope.max(write.scope))];
     if write.phase.is_some() {
         return vec![vec![Remedy::Order(write.pc, Ordering::Release)]];
@@ -343,7 +353,7 @@ fn releasing(write: &Signal, scope: Scope) -> Vec<Candidate> {
 
 /// A barrier of the warp or of the block.
 fn meeting(is_near: bool, at: Position) -> Vec<Candidate> {
-    vec![vec![Remedy::BarrierAt(if is_near { Reach::Warp } else { Reach::Block }, at)]]
+    vec![vec![Remedy::BarrierAt(if is_near { BarrierLevel::Warp } else { BarrierLevel::Block }, at)]]
 }
 
 /// The scope of a fence of memory.

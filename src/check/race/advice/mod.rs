@@ -6,7 +6,7 @@ mod update;
 mod words;
 
 pub use body::Body;
-pub(super) use link::{GroupWait, Signal, Signals};
+pub(super) use link::{GroupWait, SyncAccess, SyncAccesses};
 pub(super) use update::Updates;
 pub use words::{Language, Term};
 
@@ -17,7 +17,7 @@ use super::report::{LoopIteration, Relation};
 use crate::check::catalogue::FindingId;
 use crate::check::finding::{Distance, Side, SideAction};
 use crate::check::race::catalogue::{RACE_LOCKSTEP, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE};
-use crate::check::remedy::{Advice, Candidate, CopyKind, Position, Reach, Remedy};
+use crate::check::remedy::{Advice, BarrierLevel, Candidate, CopyKind, Position, Remedy};
 use crate::check::statement::is_same_statement;
 use crate::isa::{MbarrierFn, Ordering, Scope};
 use crate::machine::{LaneMask, Proxy};
@@ -46,7 +46,7 @@ impl Race {
         }
         if relation.sizes {
             let text = format!("consider accessing the bytes in one size on both sides, or {} between", language.word(Term::BlockBarrier));
-            return Advice::new(text, barrier_between(Reach::Block, first, access));
+            return Advice::new(text, barrier_between(BarrierLevel::Block, first, access));
         }
         if self.initializes(first.pc) && self.initializes(access.pc) {
             return Advice::words("consider letting one thread initialize the mbarrier, and a barrier of all its users after it");
@@ -149,9 +149,9 @@ impl Race {
             ),
         };
         let reach = match relation.distance {
-            Distance::Warp => Reach::Warp,
-            Distance::Instruction | Distance::Block => Reach::Block,
-            Distance::Cluster => Reach::Cluster,
+            Distance::Warp => BarrierLevel::Warp,
+            Distance::Instruction | Distance::Block => BarrierLevel::Block,
+            Distance::Cluster => BarrierLevel::Cluster,
             Distance::Grid => return Advice::words(text),
         };
         Advice::new(text, barrier_between(reach, first, second))
@@ -204,7 +204,7 @@ fn fix_of_copies(language: Language, first: &Access, second: &Access) -> Option<
     if first.op.agent == Agent::Threads && copy.op.agent != Agent::Threads {
         let text = "consider waiting until all threads are done with the bytes (a barrier, or an mbarrier that they arrive at) before the \
                     copy is issued";
-        return Some(Advice::new(text, barrier_between(Reach::Block, first, second)));
+        return Some(Advice::new(text, barrier_between(BarrierLevel::Block, first, second)));
     }
     let mut candidates = Vec::new();
     let text: String = match copy.op.agent {
@@ -215,7 +215,7 @@ fn fix_of_copies(language: Language, first: &Access, second: &Access) -> Option<
         }
         Agent::Async(AsyncKind::Lane) => {
             let wait = Remedy::WaitAll(CopyKind::Lane, Position::Before(second.pc));
-            candidates.extend([vec![wait], vec![wait, Remedy::BarrierAt(Reach::Block, Position::Before(second.pc))]]);
+            candidates.extend([vec![wait], vec![wait, Remedy::BarrierAt(BarrierLevel::Block, Position::Before(second.pc))]]);
             format!(
                 "consider committing the copies, waiting with cp.async.wait_group, and {} before other threads touch the bytes",
                 language.word(Term::BlockBarrier)
@@ -231,6 +231,6 @@ fn fix_of_copies(language: Language, first: &Access, second: &Access) -> Option<
 }
 
 /// A barrier between the two sides.
-fn barrier_between(reach: Reach, first: &Access, second: &Access) -> Vec<Candidate> {
+fn barrier_between(reach: BarrierLevel, first: &Access, second: &Access) -> Vec<Candidate> {
     vec![vec![Remedy::Barrier(reach, first.pc, second.pc)]]
 }

@@ -91,8 +91,8 @@ impl Recorder {
             }
             MbarrierChange::Contributed(Contribution::ExpectTx(_)) => self.note(address, PipelineEvent::Begins(time)),
             MbarrierChange::Ended(number) => self.note(address, PipelineEvent::Ends(number)),
-            MbarrierChange::Asked { parity, ended: true } => self.note(address, PipelineEvent::Passed(time, parity)),
-            MbarrierChange::Contributed(_) | MbarrierChange::Asked { ended: false, .. } | MbarrierChange::Invalidated => {}
+            MbarrierChange::Tested { parity, ended: true } => self.note(address, PipelineEvent::Passed(time, parity)),
+            MbarrierChange::Contributed(_) | MbarrierChange::Tested { ended: false, .. } | MbarrierChange::Invalidated => {}
         }
     }
 }

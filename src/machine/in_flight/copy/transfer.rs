@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 use crate::isa::{AtomicFn, ScalarType};
 use crate::machine::in_flight::copy::view::MemoryView;
 use crate::machine::state::in_flight::copy::{AsyncCopy, CopyCompletion, MemoryOwner, POISON};
+use crate::machine::state::issue_point::Tick;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::mbarrier::{Contribution, MbarrierOperation, Refused};
-use crate::machine::state::place::Tick;
 use crate::machine::state::read_modify_write;
 
 /// Bytes that a byte mask repeats over.

@@ -8,8 +8,8 @@ use crate::machine::in_flight::wgmma::compute::Sources;
 use crate::machine::state::block::Block;
 use crate::machine::state::in_flight::queue::WaitOf;
 use crate::machine::state::in_flight::wgmma::Wgmma;
+use crate::machine::state::issue_point::BlockId;
 use crate::machine::state::machine::Machine;
-use crate::machine::state::place::BlockId;
 use crate::machine::state::warp::GroupState;
 
 impl Machine {

@@ -1,9 +1,9 @@
 //! Why a phase of a barrier object does not end: what it misses, which warps brought that before, and what they do now.
 
 use crate::machine::state::block::Block;
+use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::mbarrier::Mbarrier;
-use crate::machine::state::place::Place;
 use crate::machine::state::wait_reason::{Activity, MbarrierWait};
 use crate::machine::state::warp::GroupState;
 
@@ -20,7 +20,7 @@ pub(super) fn reason(machine: &Machine, block: &Block, address: u32) -> Mbarrier
 }
 
 /// Where the arrivals of the phase before came from, if arrivals are missing and none came yet.
-fn contributors_before(machine: &Machine, barrier: &Mbarrier) -> Vec<(Place, Activity)> {
+fn contributors_before(machine: &Machine, barrier: &Mbarrier) -> Vec<(IssuePoint, Activity)> {
     if barrier.pending == 0 || !Mbarrier::contributors(&barrier.operations).is_empty() {
         return Vec::new();
     }
@@ -29,7 +29,7 @@ fn contributors_before(machine: &Machine, barrier: &Mbarrier) -> Vec<(Place, Act
 }
 
 /// What a warp that contributed before does now.
-fn activity(machine: &Machine, place: &Place) -> Activity {
+fn activity(machine: &Machine, place: &IssuePoint) -> Activity {
     let Some(block) = machine.block(place.block) else { return Activity::Exited };
     let Some(warp) = block.warps.get(place.warp.index()).filter(|warp| !warp.live.is_empty()) else { return Activity::Exited };
     let Some(group) = warp.groups.first() else { return Activity::Exited };

@@ -9,9 +9,9 @@ use crate::machine::exec::wgmma_groups::wanted_groups;
 use crate::machine::state::barrier::Barrier;
 use crate::machine::state::block::Block;
 use crate::machine::state::in_flight::warpgroup::WARPS;
+use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::machine::Machine;
-use crate::machine::state::place::Place;
 use crate::machine::state::trap::{Deadlock, Waiter};
 use crate::machine::state::wait_reason::{WaitReason, WarpLanes};
 use crate::machine::state::warp::{GroupState, LaneGroup, Warp};
@@ -28,7 +28,7 @@ pub(in crate::machine) fn explain(machine: &Machine) -> Deadlock {
 fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item = Waiter> + 'a {
     block.warps.iter().enumerate().flat_map(move |(number, warp)| {
         warp.groups.iter().map(move |group| {
-            let place = Place { pc: group.current_pc(), tick: machine.tick(), block: block.index, warp: WarpId::new(number as u32) };
+            let place = IssuePoint { pc: group.current_pc(), tick: machine.tick(), block: block.index, warp: WarpId::new(number as u32) };
             Waiter { place, lanes: group.mask, reason: reason(machine, block, warp, group) }
         })
     })

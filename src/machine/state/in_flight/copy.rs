@@ -4,8 +4,8 @@ use std::hash::{Hash, Hasher};
 
 use crate::isa::{AtomicFn, ScalarType};
 use crate::machine::in_flight::tensor::TensorBox;
+use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::{LaneMask, PerLane};
-use crate::machine::state::place::{BlockId, Place};
 use smallvec::SmallVec;
 
 /// What a byte reads as while a copy that will replace it is in flight: as a float of any width it is a NaN.
@@ -38,7 +38,7 @@ pub struct AsyncCopy {
     /// Its number, in order of issue over the whole launch, from 1.
     pub id: u64,
     /// The instruction that issued it, and when.
-    pub issued: Place,
+    pub issued: IssuePoint,
     /// The block that issued it.
     pub by: BlockId,
     /// The lanes that issued it and whose bytes are still in flight.

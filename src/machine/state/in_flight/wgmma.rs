@@ -3,8 +3,8 @@
 use std::hash::{Hash, Hasher};
 
 use crate::isa::SharedTile;
+use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::PerLane;
-use crate::machine::state::place::{BlockId, Place};
 use crate::machine::state::registers::FrameBase;
 use crate::program::{Slot, WgmmaId};
 
@@ -14,7 +14,7 @@ pub struct Wgmma {
     /// Its number, in order of issue over the whole launch, counted with the copies.
     pub id: u64,
     /// The instruction, and when it was issued.
-    pub issued: Place,
+    pub issued: IssuePoint,
     /// The block that issued it.
     pub by: BlockId,
     /// What it does.

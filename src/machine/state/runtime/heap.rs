@@ -6,8 +6,8 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::memory::Region;
-use crate::machine::state::place::Place;
 use crate::program::map;
 
 /// Bytes of the heap by default, headers included.
@@ -30,14 +30,14 @@ pub struct Heap {
 struct Freed {
     start: u64,
     bytes: u64,
-    by: Place,
+    by: IssuePoint,
 }
 
 /// An address that is no block of the heap: it was never given, or it was freed where `freed` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAllocated {
     /// The instruction that freed it.
-    pub freed: Option<Place>,
+    pub freed: Option<IssuePoint>,
 }
 
 impl Heap {
@@ -72,7 +72,7 @@ impl Heap {
     }
 
     /// Frees the block at `address`; nothing happens if it is none.
-    pub fn free(&mut self, global: &mut Region, address: u64, by: Place) {
+    pub fn free(&mut self, global: &mut Region, address: u64, by: IssuePoint) {
         if self.check(global, address).is_err() {
             return;
         }
@@ -83,7 +83,7 @@ impl Heap {
     }
 
     /// The instruction that freed the block in which `address` lay.
-    pub fn freed_by(&self, address: u64) -> Option<Place> {
+    pub fn freed_by(&self, address: u64) -> Option<IssuePoint> {
         self.freed.iter().find(|freed| (freed.start..freed.start + freed.bytes.max(1)).contains(&address)).map(|freed| freed.by)
     }
 }

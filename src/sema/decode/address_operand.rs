@@ -14,7 +14,7 @@ const GENERIC_ADDRESSING: ((u8, u8), u32) = ((2, 0), 20);
 
 /// An address operand, and the space of the variable it names, if it names one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct AddressOperand {
     /// The address.
     pub address: Address,
     /// Space of the variable.
@@ -28,7 +28,7 @@ pub(super) fn read<'a>(
     named: Option<Space>,
     form: &OperandForm,
     cx: &mut dyn Operands<'a>,
-) -> Result<Place, Diagnostic> {
+) -> Result<AddressOperand, Diagnostic> {
     let value;
     let place = match &operand.kind {
         OperandKind::Address(expr) => {
@@ -43,7 +43,7 @@ pub(super) fn read<'a>(
         OperandKind::Index(name, index) => match element::read(*name, index, is_wide(named), cx)? {
             Element::Fixed(location) => of_location(location, operand.span, cx),
             Element::Computed(register, space) => {
-                of_register(register, 0, named, cx, operand.span).map(|place| Place { space: Some(space), ..place })
+                of_register(register, 0, named, cx, operand.span).map(|place| AddressOperand { space: Some(space), ..place })
             }
         },
         OperandKind::Expr(_)
@@ -99,12 +99,12 @@ fn check_space(variable: Option<Space>, named: Option<Space>, span: Span) -> Res
     Err(Diagnostic::error("operand", span, message).with_help(help))
 }
 
-fn of_value<'a>(value: &Value, named: Option<Space>, span: Span, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
+fn of_value<'a>(value: &Value, named: Option<Space>, span: Span, cx: &mut dyn Operands<'a>) -> Result<AddressOperand, Diagnostic> {
     match value {
         Value::Register(register) => of_register(*register, 0, named, cx, span),
         Value::RegisterOffset(register, offset) => of_register(*register, *offset, named, cx, span),
         Value::Symbol { location, .. } => of_location(*location, span, cx),
-        Value::Int { value, .. } => Ok(Place { address: absolute(*value, cx), space: None }),
+        Value::Int { value, .. } => Ok(AddressOperand { address: absolute(*value, cx), space: None }),
         Value::Modified { .. }
         | Value::Vector(_)
         | Value::Special(_)
@@ -131,7 +131,7 @@ fn of_register<'a>(
     named: Option<Space>,
     cx: &mut dyn Operands<'a>,
     span: Span,
-) -> Result<Place, Diagnostic> {
+) -> Result<AddressOperand, Diagnostic> {
     let is_number = !matches!(register.ty.kind(), TypeKind::Float | TypeKind::Predicate) && register.ty != ScalarType::B128;
     if !is_number {
         return Err(Diagnostic::error("type", span, format!("a register of type .{} cannot hold an address", register.ty.word()))
@@ -149,11 +149,11 @@ fn of_register<'a>(
         }
     };
     let base = if is_wide { Base::Wide(source) } else { Base::Narrow(source) };
-    Ok(Place { address: Address { base, offset }, space: None })
+    Ok(AddressOperand { address: Address { base, offset }, space: None })
 }
 
 /// The address of a variable: a constant, or an offset from the frame where every call has its own.
-fn of_location<'a>(location: Location, span: Span, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
+fn of_location<'a>(location: Location, span: Span, cx: &mut dyn Operands<'a>) -> Result<AddressOperand, Diagnostic> {
     let address = if is_in_frame(location) {
         Address { base: Base::Frame, offset: frame_offset(location, span)? }
     } else if same_space(location.space, Space::Shared) {
@@ -161,7 +161,7 @@ fn of_location<'a>(location: Location, span: Span, cx: &mut dyn Operands<'a>) ->
     } else {
         absolute(absolute_address(location), cx)
     };
-    Ok(Place { address, space: Some(location.space) })
+    Ok(AddressOperand { address, space: Some(location.space) })
 }
 
 /// A constant address.

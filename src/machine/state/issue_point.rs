@@ -5,7 +5,7 @@ use crate::program::Pc;
 
 /// Where in the grid something happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct IssuePoint {
     /// The instruction.
     pub pc: Pc,
     /// Time: warp-instructions issued before it.

@@ -1,14 +1,14 @@
 //! Where in the text of a launch file a value stands.
 //!
 //! `ron` gives the place of what it refuses itself, but not of a value that turns out wrong later. Such a value is named by a
-//! [`Place`], the way to it through fields and items, and only when an error is to be shown is the text walked along that way.
+//! [`ValuePath`], the way to it through fields and items, and only when an error is to be shown is the text walked along that way.
 //! The text has been read by `ron` before, so the walk need only know brackets, commas, strings and comments.
 
 use crate::base::{SourceId, Sources, Span};
 
 /// The way to a value: `launches`, then item 3, then `params`, …
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place(Vec<Step>);
+pub struct ValuePath(Vec<Step>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
@@ -18,7 +18,7 @@ enum Step {
     Key(String),
 }
 
-impl Place {
+impl ValuePath {
     /// The field `name` of the value here.
     #[must_use]
     pub fn field(&self, name: &'static str) -> Self {
@@ -49,7 +49,7 @@ impl Place {
     }
 
     /// Whether the way leads through `outer`, or ends there.
-    pub fn is_within(&self, outer: &Place) -> bool {
+    pub fn is_within(&self, outer: &ValuePath) -> bool {
         self.0.starts_with(&outer.0)
     }
 
@@ -59,7 +59,7 @@ impl Place {
 }
 
 /// The span of the value at `place`, or of the innermost value on the way that the text has.
-pub fn span(sources: &Sources, source: SourceId, place: &Place) -> Span {
+pub fn span(sources: &Sources, source: SourceId, place: &ValuePath) -> Span {
     let text = sources.file(source).text();
     let mut walk = Walk { bytes: text.as_bytes(), at: 0 };
     walk.skip_blank();
