@@ -25,6 +25,7 @@ const KERNELS: &[(&str, Option<[u32; 3]>)] = &[
     ("sgemm_async", None),
     ("reduce", None),
     ("histogram", None),
+    ("split_k", None),
     ("nbody", None),
     ("collatz", None),
     ("saxpy", Some([10_000, 1, 1])),
