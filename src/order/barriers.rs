@@ -61,7 +61,7 @@ impl HappensBefore {
     pub fn arrive_at_cluster(&mut self, actor: Actor, relaxed: bool) {
         let Actor { block_slot, warp, lanes, tick } = actor;
         let block = self.acting(actor);
-        let completed = Some(Arc::new(block.clock_at(warp, tick).released(lanes)));
+        let completed = Some(Arc::new(block.released(warp, lanes, tick)));
         let released = if relaxed { block.fenced(warp, lanes, Scope::Cluster).map(Arc::new) } else { completed.clone() };
         let number = block.number;
         self.cluster_of(block_slot, number).arrive(block_slot, warp, lanes, &Passed { released, completed });
@@ -187,7 +187,7 @@ impl Block {
             of.warp_before = of.warp_before.max(tick + 1);
             of.gather(number, warp);
         } else if !live.is_empty() {
-            let clock = Arc::new(self.clock_at(warp, tick).released(lanes));
+            let clock = Arc::new(self.released(warp, lanes, tick));
             self.acquire(warp, live, &clock);
         }
     }
@@ -199,7 +199,7 @@ impl Block {
             (of.warp_before, of.synchronized_before) = (tick + 1, tick + 1);
             of.gather(number, warp);
         } else if lanes.count() > 1 {
-            let clock = Arc::new(self.clock_at(warp, tick).released(lanes));
+            let clock = Arc::new(self.released(warp, lanes, tick));
             self.acquire(warp, lanes, &clock);
         }
     }

@@ -94,7 +94,14 @@ pub const PROXY_KINDS: usize = 3;
 pub struct BlockClock {
     /// Operations that threads did themselves.
     pub own: CompressedClock,
-    /// Those of them after which a proxy fence comes, by [`ProxyKind`].
+    /// The rest, which most programs have nothing of.
+    asynchronous: Option<Arc<AsyncClock>>,
+}
+
+/// What is known of the asynchronous operations of one block, and of its proxy fences.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AsyncClock {
+    /// Operations that threads did themselves after which a proxy fence comes, by [`ProxyKind`].
     pub fenced: [CompressedClock; PROXY_KINDS],
     /// Asynchronous operations, by `AsyncKind`.
     pub done: [CompressedClock; ASYNC_KINDS],
@@ -103,18 +110,47 @@ pub struct BlockClock {
 }
 
 impl BlockClock {
+    /// What is known of its asynchronous operations, if anything is.
+    pub fn asynchronous(&self) -> Option<&AsyncClock> {
+        self.asynchronous.as_deref()
+    }
+
+    /// The same, made if it is missing, to be advanced or joined.
+    pub fn asynchronous_mut(&mut self) -> &mut AsyncClock {
+        Arc::make_mut(self.asynchronous.get_or_insert_default())
+    }
+
     /// Joins `other`: the greater of each two entries.
     pub fn join(&mut self, other: &Self) {
         self.own.join(&other.own);
+        let Some(more) = &other.asynchronous else { return };
+        match &mut self.asynchronous {
+            None => self.asynchronous = Some(Arc::clone(more)),
+            Some(known) if Arc::ptr_eq(known, more) => {}
+            Some(known) => Arc::make_mut(known).join(more),
+        }
+    }
+
+    /// Whether `other` <= `self`, entry by entry.
+    fn covers(&self, other: &Self) -> bool {
+        let covers_asynchronous = match (&self.asynchronous, &other.asynchronous) {
+            (_, None) => true,
+            (None, Some(other)) => **other == AsyncClock::default(),
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other) || own.covers(other),
+        };
+        self.own.covers(&other.own) && covers_asynchronous
+    }
+}
+
+impl AsyncClock {
+    fn join(&mut self, other: &Self) {
         self.fenced.iter_mut().zip(&other.fenced).for_each(|(own, other)| own.join(other));
         self.done.iter_mut().zip(&other.done).for_each(|(own, other)| own.join(other));
         self.copies.join(&other.copies);
     }
 
-    /// Whether `other` <= `self`, entry by entry.
     fn covers(&self, other: &Self) -> bool {
-        self.own.covers(&other.own)
-            && self.fenced.iter().zip(&other.fenced).all(|(own, other)| own.covers(other))
+        self.fenced.iter().zip(&other.fenced).all(|(own, other)| own.covers(other))
             && self.done.iter().zip(&other.done).all(|(own, other)| own.covers(other))
             && self.copies.covers(&other.copies)
     }
@@ -123,7 +159,8 @@ impl BlockClock {
 /// A vector clock: what happens before, by block number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VectorClock {
-    blocks: Vec<(u32, BlockClock)>,
+    /// Shared among clocks: most of what a clock says of other blocks it has from another clock as it is.
+    blocks: Vec<(u32, Arc<BlockClock>)>,
     /// What a `fence.sc` adds to the clock: the releases, each after a `fence.sc` of its own thread, that were read since.
     pub after_fence: Option<Arc<VectorClock>>,
     /// The part of the clock that lies before a `fence.sc` of a thread after which a barrier came: of at least the scope `.gpu`, without
@@ -140,7 +177,7 @@ impl VectorClock {
 
     /// The clock of a block, if it has an entry.
     pub fn of(&self, block: u32) -> Option<&BlockClock> {
-        self.blocks.binary_search_by_key(&block, |(number, _)| *number).ok().map(|index| &self.blocks[index].1)
+        self.blocks.binary_search_by_key(&block, |(number, _)| *number).ok().map(|index| &*self.blocks[index].1)
     }
 
     /// The same, made if it is missing, to be advanced or joined.
@@ -148,11 +185,11 @@ impl VectorClock {
         let index = match self.blocks.binary_search_by_key(&block, |(number, _)| *number) {
             Ok(index) => index,
             Err(index) => {
-                self.blocks.insert(index, (block, BlockClock::default()));
+                self.blocks.insert(index, (block, Arc::default()));
                 index
             }
         };
-        &mut self.blocks[index].1
+        Arc::make_mut(&mut self.blocks[index].1)
     }
 
     /// Joins `other`: the greater of each two entries.
@@ -167,7 +204,14 @@ impl VectorClock {
             self.blocks.clone_from(&other.blocks);
             return;
         }
-        other.blocks.iter().for_each(|(block, known)| self.of_mut(*block).join(known));
+        let mut at = 0;
+        for (block, known) in &other.blocks {
+            at += self.blocks[at..].iter().take_while(|(own, _)| own < block).count();
+            match self.blocks.get_mut(at).filter(|(own, _)| own == block) {
+                Some((_, own)) => join_block(own, known),
+                None => self.blocks.insert(at, (*block, Arc::clone(known))),
+            }
+        }
         debug_assert!(self.blocks.is_sorted_by(|(one, _), (next, _)| one < next), "blocks are in order");
     }
 
@@ -179,7 +223,12 @@ impl VectorClock {
             (Some(own), Some(other)) => Arc::ptr_eq(own, other) || own.covers(other),
         };
         let covers_fences = covers_fence(&self.after_fence, &other.after_fence) && covers_fence(&self.before_fence, &other.before_fence);
-        covers_fences && other.blocks.iter().all(|(block, known)| self.of(*block).is_some_and(|own| own.covers(known)))
+        covers_fences && other.blocks.iter().all(|(block, known)| self.covers_block(*block, known))
+    }
+
+    fn covers_block(&self, block: u32, other: &Arc<BlockClock>) -> bool {
+        let own = self.blocks.binary_search_by_key(&block, |(number, _)| *number).ok().map(|index| &self.blocks[index].1);
+        own.is_some_and(|own| Arc::ptr_eq(own, other) || own.covers(other))
     }
 
     /// Blocks of which something is known.
@@ -195,8 +244,22 @@ impl VectorClock {
     /// Lets everything known count as fenced as well: a proxy fence comes after it.
     pub fn fence(&mut self, memories: &[ProxyKind]) {
         for (_, known) in &mut self.blocks {
-            memories.iter().for_each(|memory| known.fenced[*memory as usize].join(&known.own));
+            let known = Arc::make_mut(known);
+            let own = known.own.clone();
+            memories.iter().for_each(|memory| known.asynchronous_mut().fenced[*memory as usize].join(&own));
         }
+    }
+}
+
+/// Joins `more` into what is shared; of two of which one says all that the other does, that one is shared on.
+fn join_block(known: &mut Arc<BlockClock>, more: &Arc<BlockClock>) {
+    if Arc::ptr_eq(known, more) || known.covers(more) {
+        return;
+    }
+    if more.covers(known) {
+        *known = Arc::clone(more);
+    } else {
+        Arc::make_mut(known).join(more);
     }
 }
 

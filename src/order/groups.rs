@@ -47,7 +47,7 @@ impl Block {
     fn wait_for_warpgroup(&mut self, warp: WarpId, lanes: LaneMask, done: u32) {
         let first = warp.number() - warp.number() % WARPS;
         let mut clock = VectorClock::default();
-        let known = &mut clock.of_mut(self.number).done[AsyncKind::Wgmma as usize];
+        let known = &mut clock.of_mut(self.number).asynchronous_mut().done[AsyncKind::Wgmma as usize];
         for (number, of) in self.warps.entries().skip(first as usize).take(WARPS as usize) {
             let later = of.wgmma_groups.checked_sub(done).filter(|_| done > 0);
             let closed = later.and_then(|later| of.commits[Queue::Wgmma as usize].iter().rev().nth(later as usize));

@@ -40,7 +40,7 @@ impl HappensBefore {
             let scopes = [(party, Scope::Cluster), (Endpoint { is_narrow: true, ..party }, Scope::Cta)];
             scopes.into_iter().filter_map(|(party, scope)| Some((party, block.fenced(warp, lanes, scope)?))).collect()
         } else {
-            vec![(party, block.clock_at(warp, tick).released(lanes))]
+            vec![(party, block.released(warp, lanes, tick))]
         };
         let object = self.objects.entry(key).or_default();
         for (party, clock) in released {
@@ -76,7 +76,7 @@ impl HappensBefore {
         let block = self.acting(actor);
         let number = block.copies;
         block.copies += 1;
-        let (block, clock) = (block.number, block.clock_at(warp, tick).released(lanes));
+        let (block, clock) = (block.number, block.released(warp, lanes, tick));
         let before = self.pending_copies.insert(id, PendingCopy { block, number, warp, tick, clock });
         assert!(before.is_none(), "copy #{id} is issued once");
         Agent::Copy(number)
@@ -85,7 +85,7 @@ impl HappensBefore {
     /// Copy `id` completes on an object; as an arrival of `cp.async`, it is those of these lanes that are done.
     pub fn end_copy(&mut self, id: u64, key: ObjectKey, arrival: Option<LaneMask>) {
         let Some(PendingCopy { block, number, warp, tick, mut clock }) = self.pending_copies.remove(&id) else { return };
-        let known = clock.of_mut(block);
+        let known = clock.of_mut(block).asynchronous_mut();
         match arrival {
             Some(lanes) => {
                 lanes.iter().for_each(|lane| known.done[AsyncKind::Lane as usize].advance(warp, LaneMask::of(lane), LaneMask::ALL, tick));

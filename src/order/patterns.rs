@@ -62,7 +62,7 @@ impl HappensBefore {
             if how.writes {
                 let mut clocks = Vec::new();
                 if releases {
-                    let mut clock = block.clock_at(warp, tick).released(LaneMask::of(lane));
+                    let mut clock = block.released(warp, LaneMask::of(lane), tick);
                     let before = block.warps[warp].fenced_by(LaneMask::of(lane));
                     before.iter().for_each(|before| join_into(&mut clock.before_fence, before));
                     clocks.push((how.scope, ScFence::Unrelated, Arc::new(clock)));

@@ -119,7 +119,7 @@ impl HappensBefore {
         let block = self.acting(actor);
         block.exit(actor.warp, actor.lanes, actor.tick);
         if !is_alone {
-            let known = block.clock_at(actor.warp, actor.tick).released(actor.lanes);
+            let known = block.released(actor.warp, actor.lanes, actor.tick);
             join_into(&mut block.exit_clock, &Arc::new(known));
         }
         assert!(!block.warps[actor.warp].live.intersects(actor.lanes), "lanes that have exited are gone");

@@ -184,6 +184,14 @@ impl Block {
         }
     }
 
+    /// What `lanes` of a warp release at `tick`: what they know, and what they have done before.
+    pub fn released(&self, warp: WarpId, lanes: LaneMask, tick: Tick) -> VectorClock {
+        let Warp { all, warp_before, known, parts, pending, own, .. } = &self.warps[warp];
+        let (number, all_before, block) = (self.number, self.all_before, &self.known);
+        Knowledge { number, warp, all: *all, all_before, warp_before: *warp_before, block, known, parts, pending, own, tick }
+            .released(lanes)
+    }
+
     /// Lanes of a warp learn what `clock` says.
     pub fn acquire(&mut self, warp: WarpId, lanes: LaneMask, clock: &Arc<VectorClock>) {
         self.warps[warp].acquire(lanes, clock);
@@ -379,6 +387,7 @@ impl Warp {
 impl LaneState {
     /// Adds what `lanes` did for themselves to `known`.
     fn add_to(&self, known: &mut BlockClock, warp: WarpId, lanes: LaneMask, all: LaneMask) {
+        let known = known.asynchronous_mut();
         known.fenced.iter_mut().zip(&self.fenced).for_each(|(known, fenced)| advance_lanes(known, fenced, warp, lanes, all));
         known.done.iter_mut().zip(&self.done).for_each(|(known, done)| advance_lanes(known, done, warp, lanes, all));
     }
@@ -387,10 +396,32 @@ impl LaneState {
 impl WarpClock {
     /// What `lanes` released then: what they knew, and what they had done before.
     pub fn released(&self, lanes: LaneMask) -> VectorClock {
+        let Self { number, warp, all, all_before, warp_before, ref block, ref known, ref parts, ref pending, ref own, tick } = *self;
+        Knowledge { number, warp, all, all_before, warp_before, block, known, parts, pending, own, tick }.released(lanes)
+    }
+}
+
+/// What a warp knows at a time, of which lanes release a part.
+struct Knowledge<'a> {
+    number: u32,
+    warp: WarpId,
+    all: LaneMask,
+    all_before: Tick,
+    warp_before: Tick,
+    block: &'a Option<Arc<VectorClock>>,
+    known: &'a Option<Arc<VectorClock>>,
+    parts: &'a [(LaneMask, Arc<VectorClock>)],
+    pending: &'a [Pending],
+    own: &'a Option<Arc<LaneState>>,
+    tick: Tick,
+}
+
+impl Knowledge<'_> {
+    fn released(&self, lanes: LaneMask) -> VectorClock {
         let mut clock = self.block.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
         self.known.iter().for_each(|known| clock.join(known));
         self.parts.iter().filter(|(mask, _)| mask.intersects(lanes)).for_each(|(_, known)| clock.join(known));
-        let pending = self.pending.iter().filter(|pending| pending.lanes.intersects(lanes));
+        let pending = self.pending.iter().filter(|pending| pending.sc != ScFence::Unrelated && pending.lanes.intersects(lanes));
         pending.for_each(|pending| join_into(&mut clock.after_fence, &pending.clock));
         let known = clock.of_mut(self.number);
         known.own.advance_all(self.all_before);
@@ -410,15 +441,17 @@ fn kinds_of(kind: AsyncKind, operation: &Operation) -> impl Iterator<Item = Asyn
 pub fn is_in(clock: &VectorClock, operation: &Operation, lanes: LaneMask) -> bool {
     let Some(known) = clock.of(operation.block) else { return false };
     let of = |ticks: &CompressedClock| ticks.of(operation.warp, lanes) > operation.tick;
+    let asynchronous = known.asynchronous();
     match operation.agent {
         Agent::Threads => of(&known.own),
-        Agent::Async(kind) => kinds_of(kind, operation).any(|kind| of(&known.done[kind as usize])),
-        Agent::Copy(number) => known.copies.contains(number),
+        Agent::Async(kind) => asynchronous.is_some_and(|known| kinds_of(kind, operation).any(|kind| of(&known.done[kind as usize]))),
+        Agent::Copy(number) => asynchronous.is_some_and(|known| known.copies.contains(number)),
     }
 }
 
 fn clock_fenced_before(clock: &VectorClock, memory: ProxyKind, operation: &Operation, lanes: LaneMask) -> bool {
-    clock.of(operation.block).is_some_and(|known| known.fenced[memory as usize].of(operation.warp, lanes) > operation.tick)
+    let known = clock.of(operation.block).and_then(BlockClock::asynchronous);
+    known.is_some_and(|known| known.fenced[memory as usize].of(operation.warp, lanes) > operation.tick)
 }
 
 fn advance_lanes(known: &mut CompressedClock, ticks: &PerLane<Tick>, warp: WarpId, lanes: LaneMask, all: LaneMask) {
