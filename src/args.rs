@@ -2,6 +2,7 @@
 //!
 //! The doc comments below are the help texts; `man/ptxdbg.1` is made from them, and a test holds the two together.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::base::Severity;
 use crate::check::{Checks, listed};
+use crate::debug::bundle::{Manifest, is_bundle};
 use crate::debug::settings::{self, JOBS_MAX, ThemeName};
 use crate::debug::{LaunchChoice, Overrides, Request, RunOptions};
 use crate::launch::extents;
@@ -48,7 +50,8 @@ An asm statement of CUDA instead of a file, executed by the lanes of one warp: \
 #[derive(Clone, Debug, Parser)]
 #[command(name = "ptxdbg", version, after_help = EXIT_STATUS, max_term_width = 100, allow_negative_numbers = true)]
 pub struct Args {
-    /// PTX files, or CUDA C++ that nvcc compiles first; the first one that holds the kernel is run
+    /// PTX files, or CUDA C++ that nvcc compiles first; the first one that holds the kernel is run. Or a bundle, which 'bundle FILE'
+    /// wrote in a session: it is run as it was there
     #[arg(value_name = "KERNEL.ptx|KERNEL.cu")]
     pub kernels: Vec<PathBuf>,
 
@@ -332,17 +335,14 @@ impl ValueEnum for DivergencePolicy {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = match self {
-            DivergencePolicy::Independent => {
-                ("independent", "All get their turns, as on sm_70 and later: a lane may wait for another one of its warp")
-            }
-            DivergencePolicy::Stack => (
-                "stack",
+        let help = match self {
+            DivergencePolicy::Independent => "All get their turns, as on sm_70 and later: a lane may wait for another one of its warp",
+            DivergencePolicy::Stack => {
                 "One side of the branch up to where the sides meet, then the other, as on sm_60 and earlier: a lane that waits for another \
-                 one of its warp hangs",
-            ),
+                 one of its warp hangs"
+            }
         };
-        Some(PossibleValue::new(name).help(help))
+        Some(PossibleValue::new(self.word()).help(help))
     }
 }
 
@@ -396,8 +396,35 @@ pub struct ArgsMessage {
 /// # Errors
 /// They are not of this form, or ask for help or the version.
 pub fn parse() -> Result<Args, ArgsMessage> {
-    let parsed = command().try_get_matches().and_then(|matches| with_scripts(&matches));
-    parsed.map_err(|error| ArgsMessage { text: error.render().to_string(), is_error: error.use_stderr() })
+    of_words(&std::env::args_os().collect::<Vec<_>>())
+}
+
+fn of_words(words: &[OsString]) -> Result<Args, ArgsMessage> {
+    let of_error = |error: clap::Error| ArgsMessage { text: error.render().to_string(), is_error: error.use_stderr() };
+    let args = command().try_get_matches_from(words).and_then(|matches| with_scripts(&matches)).map_err(of_error)?;
+    let [path] = &args.kernels[..] else { return Ok(args) };
+    if !is_bundle(path) {
+        return Ok(args);
+    }
+    let wrong = |message: String| ArgsMessage { text: format!("ptxdbg: {message}\n"), is_error: true };
+    let manifest = Manifest::read(path).map_err(wrong)?;
+    // What the user says comes later, and counts.
+    let (program, given) = words.split_at(words.len().min(1));
+    let words = program.iter().cloned().chain(manifest.options().into_iter().map(OsString::from)).chain(given.iter().cloned());
+    let matches = command().args_override_self(true).try_get_matches_from(words).map_err(of_error)?;
+    let mut args = with_scripts(&matches).map_err(of_error)?;
+    args.kernels = vec![path.join(&manifest.module)];
+    if args.launch.is_empty() {
+        args.launch = vec![Manifest::launch_of(path)];
+    }
+    // A run without commands begins at its start.
+    if !(args.batch && args.scripts.is_empty()) {
+        let notes = Some(&manifest.notes).filter(|notes| !notes.is_empty()).map(|notes| format!("echo {notes}"));
+        let position = format!("load session {}", Manifest::session_of(path).display());
+        let first = notes.into_iter().chain([position]).map(ScriptSource::Line);
+        args.scripts = first.chain(args.scripts).collect();
+    }
+    Ok(args)
 }
 
 /// The arguments, with the commands among them in the order given.

@@ -48,6 +48,7 @@ pub mod base;
 pub mod cfg;
 pub mod check;
 pub mod command;
+pub mod container;
 pub mod debug;
 pub mod drawing;
 pub mod flow;

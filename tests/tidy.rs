@@ -41,9 +41,18 @@ const LAYERS: &[Layer] = &[
         what: "dataflow: one solver, and reachability, definite assignment, def-use, uses of results, liveness and taint",
         uses: &["base", "isa", "program"],
     },
-    Layer { name: "sema", what: "from tree to program: names, types, forms, layout", uses: &["base", "syntax", "isa", "program", "flow"] },
+    Layer { name: "container", what: "files that hold other files: bundles", uses: &["base"] },
+    Layer {
+        name: "sema",
+        what: "from tree to program: names, types, forms, layout",
+        uses: &["base", "container", "syntax", "isa", "program", "flow"],
+    },
     Layer { name: "cfg", what: "blocks, dominators, loops, and where divergent threads reconverge", uses: &["base", "program", "flow"] },
-    Layer { name: "launch", what: "launch files, made-up launches, buffers, expectations", uses: &["base", "isa", "program", "flow"] },
+    Layer {
+        name: "launch",
+        what: "launch files, made-up launches, buffers, expectations",
+        uses: &["base", "container", "isa", "program", "flow"],
+    },
     Layer {
         name: "inline_asm",
         what: "`asm` statements of CUDA C++: read, judged, wrapped into a module with its launch",
@@ -67,7 +76,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "debug",
         what: "the engine of every front end: sessions, time travel, breakpoints, expressions, views",
-        uses: &["base", "isa", "syntax", "program", "flow", "sema", "cfg", "launch", "inline_asm", "num", "machine", "check"],
+        uses: &["base", "container", "isa", "syntax", "program", "flow", "sema", "cfg", "launch", "inline_asm", "num", "machine", "check"],
     },
     Layer { name: "command", what: "the commands: table, parsing, completion, help, handlers", uses: &["base", "debug"] },
     Layer {
@@ -92,6 +101,8 @@ const HOMES: &[(&str, &str)] = &[
     ("petgraph", "cfg"),
     ("ratatui", "ui/tui"),
     ("rustyline", "ui"),
+    ("ruzstd", "container"),
+    ("tar", "container"),
 ];
 
 /// Layers whose results must be the same on every machine and at every hour.
@@ -100,6 +111,7 @@ const DETERMINISTIC: &[&str] = &["num", "order", "flow", "cfg", "machine", "chec
 /// Layers that return data and leave drawing to others.
 const CORE: &[&str] = &[
     "base",
+    "container",
     "isa",
     "syntax",
     "program",

@@ -36,6 +36,15 @@ impl Checks {
     }
 }
 
+impl std::fmt::Display for Checks {
+    /// As [`Checks::parse`] takes it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let switched = CheckerId::all().filter(|checker| !checker.is_always_on() && self.has(*checker));
+        let words: Vec<&str> = switched.map(CheckerId::word).collect();
+        f.write_str(&if words.is_empty() { "none".to_string() } else { words.join(",") })
+    }
+}
+
 /// The checkers that can be switched on and off, by their places in the table.
 const fn switched() -> u32 {
     let (mut bits, mut index) = (0, 0);

@@ -13,6 +13,7 @@
 pub mod argument;
 pub mod arrays;
 pub mod breakpoints;
+pub mod bundle;
 pub mod certificate;
 pub mod display;
 pub mod edit;

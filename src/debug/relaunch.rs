@@ -18,7 +18,7 @@ use crate::launch::variables::{Given, Names};
 use crate::launch::{self, Content, Known, LaunchFile, Origin, Overrides, Plan};
 
 /// What a session without a launch file says: it is about a statement.
-const NO_LAUNCH: &str = "a statement has no launch";
+pub(super) const NO_LAUNCH: &str = "a statement has no launch";
 
 impl Session {
     /// The text of the launch file at `path` that starts what this session is about.

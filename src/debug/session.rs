@@ -15,7 +15,7 @@ use super::open::{Opened, OpenedLaunch};
 use super::resume::{Spin, WarpPlace, flag_reads};
 use super::roles::Roles;
 use super::run::{RunError, RunOptions};
-use super::saved::Saved;
+use super::saved::{Saved, SavedState};
 use super::scene::{Buffer, Scene};
 use super::settings::{SETTINGS, Settings};
 use super::stop::Stop;
@@ -292,7 +292,7 @@ impl Session {
         // Colours and threads are a matter of the machine, not of what is looked for.
         let settings = SETTINGS.iter().filter(|setting| !["theme", "jobs"].contains(&setting.name));
         saved.settings = settings.map(|setting| (setting.name.to_string(), (setting.get)(&self.settings))).collect();
-        (saved.time, saved.focus) = (self.time(), self.focus);
+        (saved.time, saved.focus, saved.state) = (self.time(), self.focus, Some(SavedState::of(self.machine())));
         (saved.marks, saved.displays, saved.roles) = (self.marks.clone(), self.displays.clone(), self.roles.clone());
         saved.set_types(&self.program, &self.inferred.arrays);
         saved.suppressed = self.known.suppressions.clone();
@@ -326,7 +326,10 @@ impl Session {
         self.known.suppressions = saved.suppressed;
         self.apply_settings();
         let mut stop = self.seek_with_focus(saved.time, interrupt);
-        stop.log.splice(0..0, differences);
+        self.catch_up(interrupt);
+        self.describe_findings();
+        let state = saved.state.as_ref().filter(|_| differences.is_empty()).and_then(|state| state.difference(self.machine()));
+        stop.log.splice(0..0, differences.into_iter().chain(state));
         Ok(stop)
     }
 

@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::element::Element;
 use super::npy;
+use crate::container::bundle;
+
+/// Bytes of a data file in a bundle at most: it is unpacked into memory.
+const MEMBER_BYTES_MAX: u64 = 4 << 30;
 
 /// A data file that exists, with its size.
 #[derive(Debug)]
@@ -18,6 +22,10 @@ pub struct DataFile {
     pub bytes: u64,
     /// Header of a `.npy` file.
     pub npy: Option<npy::Header>,
+    /// Whether it is a member of a bundle.
+    is_member: bool,
+    /// The bytes of a member: they are unpacked once, when the first of them are needed.
+    unpacked: OnceLock<Result<Vec<u8>, String>>,
 }
 
 /// A range of bytes of a data file.
@@ -63,17 +71,28 @@ impl DataFiles {
 
 fn look(path: &Path) -> Result<DataFile, String> {
     let unreadable = |error: io::Error| format!("cannot be read: {}", plain(&error));
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz")) {
+        return Err("is an archive of arrays: save each as a .npy file".to_string());
+    }
+    let is_npy = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
+    let header = |bytes, mut member: &mut dyn Read| Ok((bytes, is_npy.then(|| npy::read_header(&mut member))));
+    if let Some(of_member) = bundle::member(path, header) {
+        let (bytes, npy) = of_member.map_err(unreadable)?;
+        return Ok(DataFile { path: path.to_path_buf(), bytes, npy: npy.transpose()?, unpacked: OnceLock::new(), is_member: true });
+    }
     let metadata = std::fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() {
         return Err("is not a regular file".to_string());
     }
     let mut file = File::open(path).map_err(unreadable)?;
-    let is_npy = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
-    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz")) {
-        return Err("is an archive of arrays: save each as a .npy file".to_string());
-    }
     let npy = if is_npy { Some(npy::read_header(&mut file)?) } else { None };
-    Ok(DataFile { path: path.to_path_buf(), bytes: metadata.len(), npy })
+    Ok(DataFile { path: path.to_path_buf(), bytes: metadata.len(), npy, unpacked: OnceLock::new(), is_member: false })
+}
+
+/// The bytes of a member of a bundle.
+fn unpack(path: &Path) -> Result<Vec<u8>, String> {
+    let bytes = bundle::read(path, MEMBER_BYTES_MAX).map_err(|error| plain(&error))?;
+    bytes.ok_or_else(|| format!("a member of a bundle has at most {MEMBER_BYTES_MAX} bytes"))
 }
 
 impl DataRange {
@@ -100,9 +119,21 @@ impl DataRange {
     }
 
     fn read_bytes(&self, offset: u64, out: &mut [u8]) -> Result<(), DataError> {
+        let from = self.offset.saturating_add(offset);
         let mut read = || {
+            if self.file.is_member {
+                let unpacked = self
+                    .file
+                    .unpacked
+                    .get_or_init(|| unpack(&self.file.path))
+                    .as_ref()
+                    .map_err(|reason| io::Error::other(reason.clone()))?;
+                let part = usize::try_from(from).ok().and_then(|from| unpacked.get(from..)?.get(..out.len()));
+                out.copy_from_slice(part.ok_or(io::ErrorKind::UnexpectedEof)?);
+                return Ok(());
+            }
             let mut file = File::open(&self.file.path)?;
-            file.seek(SeekFrom::Start(self.offset.saturating_add(offset)))?;
+            file.seek(SeekFrom::Start(from))?;
             file.read_exact(out)
         };
         read().map_err(|source| DataError { path: self.file.path.clone(), reason: plain(&source) })

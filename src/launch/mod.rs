@@ -49,7 +49,7 @@ pub use made_up::{
 };
 pub use plan::{Case, ParamValue, Plan, PlannedBuffer, PlannedImage, PlannedLaunch, PlannedParam, PlannedVariable};
 pub use read::{LaunchFile, LaunchFileError, Origin, may_replace};
-pub use relocate::{carry_init, carry_param, relative, relocate};
+pub use relocate::{carry_init, carry_param, relative, relocate, rename_files};
 pub use resolve::{Overrides, choose_kernel, plan};
 pub use value_path::ValuePath;
 pub use words::{extents, parse as parse_word};

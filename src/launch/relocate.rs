@@ -7,12 +7,16 @@ use super::image::{Image, Memory};
 
 /// Names the files that `content` names relative to folder `from` relative to folder `to`.
 pub fn relocate(content: &mut Content, from: &Path, to: &Path) {
-    let renamed = |name: &mut String| *name = relative(&from.join(&*name), to).display().to_string();
+    rename_files(content, &|name: &mut String| *name = relative(&from.join(&*name), to).display().to_string());
+}
+
+/// Gives the files that `content` names, its module among them, the names that `renamed` makes of theirs.
+pub fn rename_files(content: &mut Content, renamed: &impl Fn(&mut String)) {
     if let Content::Suite(list) | Content::Sequence(list) = content {
         list.module.iter_mut().for_each(renamed);
-        list.printed.iter_mut().for_each(|init| rename_init(init, &renamed));
+        list.printed.iter_mut().for_each(|init| rename_init(init, renamed));
     }
-    content.launches_mut().iter_mut().for_each(|launch| rename_launch(launch, &renamed));
+    content.launches_mut().iter_mut().for_each(|launch| rename_launch(launch, renamed));
 }
 
 /// Names the file that `init` names relative to folder `from` so that it can be named in folder `to`: by its whole path, which a symbolic

@@ -9,7 +9,8 @@ use serde::de::DeserializeOwned;
 
 use super::data::plain;
 use super::ron_advice::{Advice, advise};
-use crate::base::{Code, Diagnostic, SourceFile, SourceId, Sources, Span, read_bounded};
+use crate::base::{Code, Diagnostic, SourceFile, SourceId, Sources, Span};
+use crate::container::bundle;
 
 /// What a kind of file is, for messages.
 pub struct RonKind {
@@ -35,7 +36,7 @@ const ERRORS_MAX: usize = 32;
 pub fn read_text(path: &Path) -> Result<String, String> {
     let name = path.display();
     let unreadable = |reason: String| format!("cannot read {name}: {reason}");
-    let bytes = read_bounded(path, TEXT_BYTES_MAX).map_err(|error| unreadable(plain(&error)))?;
+    let bytes = bundle::read(path, TEXT_BYTES_MAX).map_err(|error| unreadable(plain(&error)))?;
     let bytes = bytes.ok_or_else(|| unreadable(format!("it has more than {TEXT_BYTES_MAX} bytes")))?;
     String::from_utf8(bytes).map_err(|error| unreadable(format!("it is not text: byte {} is not UTF-8", error.utf8_error().valid_up_to())))
 }

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::{Diagnostic, SourceFile, Sources, read_bounded};
+use crate::base::{Diagnostic, SourceFile, Sources};
+use crate::container::bundle;
 use crate::program::Program;
 use crate::syntax;
 
@@ -48,7 +49,7 @@ pub enum FileError {
 /// A file that cannot be read, is too large, or is not text. What is wrong with its text is a diagnostic.
 pub fn load_file(sources: &mut Sources, path: &Path) -> Result<(Option<Arc<Program>>, Vec<Diagnostic>), FileError> {
     let unreadable = |cause| FileError::Unreadable { path: path.to_path_buf(), cause };
-    let bytes = read_bounded(path, FILE_BYTES).map_err(unreadable)?.ok_or_else(|| FileError::TooLarge { path: path.to_path_buf() })?;
+    let bytes = bundle::read(path, FILE_BYTES).map_err(unreadable)?.ok_or_else(|| FileError::TooLarge { path: path.to_path_buf() })?;
     let text = into_text(path, bytes)?;
     Ok(load(sources, path.to_string_lossy(), text))
 }

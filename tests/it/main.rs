@@ -3,6 +3,7 @@
 mod api;
 mod asynchronous;
 mod breakpoints;
+mod bundles;
 mod cases;
 mod certificates;
 mod cfg;

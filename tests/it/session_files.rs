@@ -279,7 +279,7 @@ fn a_session_of_other_data_names_what_differs() {
     write_data("a.npy", [1.0, 2.0, 3.0, 5.0]);
     assert_eq!(loaded(start(iota, 2), &read), [differs("buffer A (a.npy)")]);
     // What an earlier version wrote says nothing of what the launches were given.
-    let old = Saved { given: Vec::new(), ..saved };
+    let old = Saved { given: Vec::new(), state: None, ..saved };
     let old = Saved::parse("s.ron", old.to_text()).unwrap();
     assert!(!old.to_text().contains("given"));
     assert_eq!(loaded(start(iota, 1), &old), [""; 0]);

@@ -37,6 +37,18 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "bundle",
+        args: &[FILE, ArgSpec::new("NOTES", ArgKind::Rest).optional().after("--notes")],
+        summary: "Write all that this session follows from to one file",
+        help: "Writes one file with the PTX, the launch and its data files, sources that are at hand, seed and policies, checkers, \
+            breakpoints, marks and the position, and the words of NOTES. 'ptxdbg FILE' opens it on any machine, at the same time: the run \
+            is the same there. The members are those of a tar archive that is packed with zstd, and FILE/launch.ron and the like can be \
+            named wherever a file is read.",
+        examples: &["bundle bug.ptxcap", "bundle bug.ptxcap --notes the second tile is wrong"],
+        handler: handler::bundle,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "launch",
         args: &[ArgSpec::new("CHANGES", ArgKind::Rest).optional()],
         summary: "Show the launch, or change it and start anew",

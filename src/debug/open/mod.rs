@@ -12,6 +12,7 @@ use std::sync::Arc;
 use self::made_up::made_up;
 use super::arrays;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span, save};
+use crate::container::bundle;
 use crate::launch::file::{Launch, Param};
 use crate::launch::foreign::foreign;
 use crate::launch::given::{self, Formal, Given, Own};
@@ -150,7 +151,7 @@ pub fn open(request: &Request) -> Result<Opened, OpenError> {
         LaunchChoice::Beside => {
             let module = sole_module(request)?;
             let beside = module.with_extension("ron");
-            if !beside.is_file() || words_are_of_another_kernel(&beside, &request.overrides) {
+            if !bundle::is_file(&beside) || words_are_of_another_kernel(&beside, &request.overrides) {
                 open_made_up(request)
             } else if says_nothing(&beside) {
                 open_made_up(request).map(|opened| Opened { empty_beside: Some(beside), ..opened })

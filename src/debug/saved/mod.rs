@@ -28,7 +28,7 @@ use crate::debug::target::Target;
 use crate::debug::timeline::Input;
 use crate::launch::Case;
 use crate::launch::ron_text::{self, RonKind};
-use crate::machine::{CompletionPolicyKind, Digest, DivergencePolicy, Schedule, Tick};
+use crate::machine::{CompletionPolicyKind, Digest, DivergencePolicy, Machine, Schedule, Tick};
 use crate::program::{Bank, Program};
 
 /// The version of the format that is written, and the only one that is read.
@@ -49,6 +49,9 @@ pub struct Saved {
     pub given: Vec<SavedInput>,
     /// Where it stands.
     pub time: Tick,
+    /// What the state was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<SavedState>,
     /// The thread the user looked at.
     pub focus: Focus,
     /// Breakpoints, watchpoints and catchpoints, in order of their numbers.
@@ -88,6 +91,30 @@ pub struct SavedModule {
     pub name: String,
     /// Fingerprint of its text, in hexadecimal.
     pub digest: String,
+}
+
+/// The state of the machine at the time where a session stood.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename = "State")]
+pub struct SavedState {
+    /// The version of ptxdbg that wrote it: others may hold the same state in another form.
+    pub version: String,
+    /// Its digest, in hexadecimal.
+    pub digest: String,
+}
+
+impl SavedState {
+    /// That of `machine`.
+    pub fn of(machine: &Machine) -> Self {
+        Self { version: env!("CARGO_PKG_VERSION").to_string(), digest: format!("{:016x}", machine.digest()) }
+    }
+
+    /// A warning where `machine` has come to another state, if that can be said.
+    pub fn difference(&self, machine: &Machine) -> Option<String> {
+        let now = Self::of(machine);
+        let is_other = self.version == now.version && self.digest != now.digest;
+        is_other.then(|| format!("warning: the state here has digest {}, and had {} when the session was saved", now.digest, self.digest))
+    }
 }
 
 /// What a run follows from, beside the module and the data of its buffers.
@@ -210,6 +237,7 @@ impl Saved {
             run: SavedRun::of(program, case, options),
             given: data::inputs_of(program, case),
             time: Tick::START,
+            state: None,
             focus: Focus::default(),
             breakpoints: Vec::new(),
             last_number: 0,

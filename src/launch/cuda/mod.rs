@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::ron_text::read_text;
 use crate::base::{SourceFile, original_places};
+use crate::container::bundle;
 use crate::program::{FuncId, Function, Program, plain_name};
 use signature::{Declared, Signature, signatures};
 use tokens::tokens;
@@ -56,7 +57,7 @@ fn places(module: &Path, program: &Program, kernel: &Function, folders: &[PathBu
     let named = files.into_iter().flat_map(|(_, name)| original_places(name, module, folders));
     let beside = [module.to_path_buf(), module.with_extension("cu")].into_iter().filter(|path| is_cuda(path));
     let mut places: Vec<PathBuf> = Vec::new();
-    for path in named.chain(beside).filter(|path| path.is_file()) {
+    for path in named.chain(beside).filter(|path| bundle::is_file(path)) {
         if !places.contains(&path) {
             places.push(path);
         }

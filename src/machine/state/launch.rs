@@ -92,6 +92,16 @@ fn hold(text: &str) -> Option<Hold> {
     (parts.next().is_none() && from < until).then_some(Hold { block, warp, from, until })
 }
 
+impl DivergencePolicy {
+    /// What users call it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Independent => "independent",
+            Self::Stack => "stack",
+        }
+    }
+}
+
 impl std::fmt::Display for Schedule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

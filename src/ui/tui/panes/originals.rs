@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::base::{SourceFile, original_places};
+use crate::debug::bundle::is_file;
 use crate::debug::ron_text::read_text;
 use crate::debug::session::Session;
 use crate::debug::view::{current_line, original_line};
@@ -36,7 +37,7 @@ impl Originals {
         let (file, _) = current_line(&scene);
         let ptx = session.program().sources_text.file(file);
         let places = original_places(&name, Path::new(ptx.name()), &self.folders);
-        let text = places.into_iter().filter(|path| path.is_file()).find_map(|path| read_text(&path).ok());
+        let text = places.into_iter().filter(|path| is_file(path)).find_map(|path| read_text(&path).ok());
         let text = text.or_else(|| embedded(ptx.text(), &name));
         self.texts.insert(name.clone(), text.map(|text| SourceFile::new(name, text)));
     }

@@ -1,0 +1,3 @@
+//! Files that hold other files.
+
+pub mod bundle;

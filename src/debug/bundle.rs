@@ -1,0 +1,207 @@
+//! Bundles of a session: what it follows from, in one file that opens on any machine, at the time where the session stood.
+//!
+//! A bundle holds the text of the module, a launch file with the data files that it names, the sources that `.loc` names where they are
+//! at hand, a session file, and [`Manifest`], which says what these are called and how the run was made.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::relaunch::NO_LAUNCH;
+use super::ron_text::{self, RonKind};
+use super::session::Session;
+use crate::base::{SourceFile, Sources, counted, original_places};
+use crate::container::bundle;
+use crate::launch::{Content, rename_files};
+
+pub use crate::container::bundle::{is_bundle, is_file};
+
+/// The version of the format that is written, and the only one that is read.
+const VERSION: u32 = 1;
+/// Names of members.
+const MANIFEST: &str = "bundle.ron";
+const LAUNCH: &str = "launch.ron";
+const SESSION: &str = "session.ron";
+/// Bytes of a data file at most.
+const DATA_BYTES_MAX: u64 = 4 << 30;
+/// Bytes of a source file at most; longer ones are left out.
+const SOURCE_BYTES_MAX: u64 = 1 << 20;
+
+const KIND: RonKind = RonKind {
+    code: "bundle",
+    whole: "the first member of a bundle is one Bundle(version: .., module: .., ..)",
+    empty: "'bundle FILE' writes a bundle",
+    numbers: "seeds and counts are whole numbers that are not negative",
+};
+
+/// What a bundle holds, and how it was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Bundle")]
+pub struct Manifest {
+    version: u32,
+    /// The member that is the module.
+    pub module: String,
+    /// The kernel that was chosen of a suite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// Seed of everything that is random.
+    pub seed: u64,
+    /// The order of warps, as `--schedule` takes it.
+    pub schedule: String,
+    /// When asynchronous copies end, as `--async` takes it.
+    pub copies: String,
+    /// Which lanes of a warp ran when they had parted, as `--divergence` takes it.
+    pub divergence: String,
+    /// Blocks resident at once at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resident: Option<u32>,
+    /// The checkers that watched, as `--checks` takes them.
+    pub checks: String,
+    /// What the user wrote about it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub notes: String,
+}
+
+impl Manifest {
+    /// Reads what the bundle at `path` holds; all of it is unpacked once, so that a damaged one is refused here.
+    ///
+    /// # Errors
+    /// It is damaged, or not of this version, in one line with the place.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let members = bundle::members(path).map_err(|error| error.to_string())?;
+        let lacks = |name: &str| !members.iter().any(|(member, _)| member == name);
+        if let Some(name) = [MANIFEST, LAUNCH, SESSION].into_iter().find(|name| lacks(name)) {
+            return Err(format!("{}: it has no member '{name}': 'bundle FILE' in a session writes a bundle", path.display()));
+        }
+        let place = path.join(MANIFEST);
+        let (text, mut sources) = (ron_text::read_text(&place)?, Sources::default());
+        let source = sources.add(SourceFile::new(place.display().to_string(), text));
+        let manifest = ron_text::parse::<Self>(&sources, source, &KIND).map_err(|error| {
+            let at = sources.position(error.span);
+            format!("{}:{}:{}: {}", place.display(), at.line, at.column, error.message)
+        })?;
+        if manifest.version != VERSION {
+            let version = manifest.version;
+            return Err(format!(
+                "{}: it is of version {version}, and version {VERSION} is read: open it with the ptxdbg that wrote it",
+                path.display()
+            ));
+        }
+        if lacks(&manifest.module) {
+            return Err(format!("{}: it has no member '{}', which is to be its module", path.display(), manifest.module));
+        }
+        Ok(manifest)
+    }
+
+    /// The options of the command line that run it so.
+    pub fn options(&self) -> Vec<String> {
+        let said = [("seed", self.seed.to_string()), ("schedule", self.schedule.clone()), ("async", self.copies.clone())];
+        let more = [("divergence", self.divergence.clone()), ("checks", self.checks.clone())];
+        let resident = self.resident.map(|blocks| ("resident", blocks.to_string()));
+        let kernel = self.kernel.clone().map(|kernel| ("kernel", kernel));
+        said.into_iter().chain(more).chain(resident).chain(kernel).map(|(name, value)| format!("--{name}={value}")).collect()
+    }
+
+    /// The member of the bundle at `path` that is its launch file.
+    pub fn launch_of(path: &Path) -> std::path::PathBuf {
+        path.join(LAUNCH)
+    }
+
+    /// The member that is its session file.
+    pub fn session_of(path: &Path) -> std::path::PathBuf {
+        path.join(SESSION)
+    }
+}
+
+impl Session {
+    /// Writes what this session follows from to a bundle at `path`, with what the user says of it; returns a line on it.
+    ///
+    /// # Errors
+    /// It is about a statement, there is a file of another kind, or a file cannot be read or written, in one line.
+    pub fn bundle(&self, path: &Path, notes: &str) -> Result<String, String> {
+        if path.exists() && !is_bundle(path) {
+            return Err(format!("{} is there and is no bundle, so it is left as it is: choose another name", path.display()));
+        }
+        let members = self.members(notes)?;
+        bundle::write(path, &members).map_err(|error| error.to_string())?;
+        Ok(format!("{} written to {}\n", counted(members.len() as u64, "file"), path.display()))
+    }
+
+    fn members(&self, notes: &str) -> Result<Vec<(String, Vec<u8>)>, String> {
+        let opened = self.opened_launch.as_ref().ok_or(NO_LAUNCH)?;
+        let module = self.program().functions.first().map(|function| self.program().sources_text.file(function.span.source));
+        let module = module.ok_or("the module has no kernel")?;
+        let name = module.short_name().to_string();
+        let data = RefCell::new(Vec::new());
+        let mut content = opened.content.clone();
+        match &mut content {
+            Content::Launch(launch) => launch.module = None,
+            Content::Suite(list) | Content::Sequence(list) => list.module = None,
+        }
+        rename_files(&mut content, &|file: &mut String| {
+            let place = opened.folder.join(&*file);
+            let mut data = data.borrow_mut();
+            let known = data.iter().position(|known| *known == place);
+            let number = known.unwrap_or_else(|| {
+                data.push(place.clone());
+                data.len() - 1
+            });
+            *file = data_name(number, &place);
+        });
+        match &mut content {
+            Content::Launch(launch) => launch.module = Some(name.clone()),
+            Content::Suite(list) | Content::Sequence(list) => list.module = Some(name.clone()),
+        }
+        let manifest = ron_text::to_text(&self.manifest(name.clone(), notes)) + "\n";
+        let mut members = vec![
+            (MANIFEST.to_string(), manifest.into_bytes()),
+            (LAUNCH.to_string(), (content.to_text() + "\n").into_bytes()),
+            (SESSION.to_string(), self.saved().to_text().into_bytes()),
+            (name, module.text().as_bytes().to_vec()),
+        ];
+        for (number, place) in data.into_inner().into_iter().enumerate() {
+            let content = bundle::read(&place, DATA_BYTES_MAX).map_err(|error| format!("cannot read {}: {error}", place.display()))?;
+            let content = content.ok_or_else(|| format!("{} has more than {DATA_BYTES_MAX} bytes", place.display()))?;
+            members.push((data_name(number, &place), content));
+        }
+        self.add_sources(module, &opened.folders, &mut members);
+        Ok(members)
+    }
+
+    /// Adds the sources that `.file` names, as far as they are at hand.
+    fn add_sources(&self, module: &SourceFile, folders: &[std::path::PathBuf], members: &mut Vec<(String, Vec<u8>)>) {
+        for (_, name) in &self.program().source_files {
+            let short = Path::new(name).file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+            if short.is_empty() || members.iter().any(|(member, _)| *member == short) {
+                continue;
+            }
+            let places = original_places(name, Path::new(module.name()), folders);
+            let found = places.into_iter().filter(|place| is_file(place)).find_map(|place| bundle::read(&place, SOURCE_BYTES_MAX).ok()?);
+            members.extend(found.map(|text| (short, text)));
+        }
+    }
+
+    fn manifest(&self, module: String, notes: &str) -> Manifest {
+        let options = self.timeline.options();
+        let seed = options.copies.seed().map_or(String::new(), |seed| format!(":{seed}"));
+        Manifest {
+            version: VERSION,
+            module,
+            kernel: self.opened_launch.as_ref().and_then(|opened| opened.kernel.clone()),
+            seed: options.seed,
+            schedule: options.schedule.to_string(),
+            copies: format!("{}{seed}", options.copies.row().name),
+            divergence: options.divergence_of(self.program()).word().to_string(),
+            resident: options.resident,
+            checks: self.checks().to_string(),
+            notes: notes.to_string(),
+        }
+    }
+}
+
+/// `data/0/x.npy`: the name of a data file in a bundle.
+fn data_name(number: usize, place: &Path) -> String {
+    let name = place.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    format!("data/{number}/{name}")
+}

@@ -1,0 +1,247 @@
+//! Bundles: a session in one file that opens elsewhere, and files that are damaged or want to be more than bundles.
+
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use ptxdbg::container::bundle;
+
+use crate::properties;
+
+/// An empty folder of this test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bundles").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// What the program says in `folder`, and its status.
+fn ptxdbg(folder: &Path, words: &[&str]) -> (String, i32) {
+    let output = Command::new(env!("CARGO_BIN_EXE_ptxdbg")).args(words).current_dir(folder).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    (said, output.status.code().unwrap())
+}
+
+/// What is said from the line on that holds `from`.
+fn after(said: &str, from: &str) -> String {
+    said.lines().skip_while(|line| !line.contains(from)).skip(1).map(|line| format!("{line}\n")).collect()
+}
+
+/// Sessions: what opens them, and what is done before the bundle is written.
+const SESSIONS: &[(&[&str], &[&str])] = &[
+    (&["-l", "fixtures/programs/sgemm_reg.ron"], &["tbreak *20", "run", "mark here", "stepi 40"]),
+    (&["-l", "fixtures/programs/mbar_pipeline.ron"], &["stepi 200", "display %tid.x", "watch %r1"]),
+    (&["-l", "fixtures/programs/reduce_ticket.ron", "--schedule", "random", "--seed", "7"], &["stepi 100"]),
+    (&["fixtures/gallery/shared_raw.ptx", "-k", "shared_raw_bug", "--checks", "race"], &["break 41", "run", "set %r2@* = 5"]),
+    (&["fixtures/gallery/shared_raw.ptx", "-k", "shared_raw_bug"], &["launch grid=2", "run"]),
+];
+
+/// What is asked on both sides, and what happens then.
+const QUESTIONS: &[&str] =
+    &["where", "info registers", "info breakpoints", "info marks", "reverse-stepi 5", "continue", "info findings", "info checks", "dump"];
+
+#[test]
+fn a_bundle_opens_elsewhere_as_it_was() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (number, (open, commands)) in SESSIONS.iter().enumerate() {
+        let here = folder(&format!("moved/{number}/here"));
+        let there = folder(&format!("moved/{number}/there"));
+        let path = here.join("bug.ptxcap").display().to_string();
+        let write = format!("bundle {path} --notes as it was");
+        let mut words = vec!["--batch", "--no-init"];
+        words.extend(*open);
+        commands.iter().chain([&&*write]).chain(QUESTIONS).for_each(|command| words.extend(["-e", command]));
+        let (before, _) = ptxdbg(root, &words);
+        std::fs::rename(&path, there.join("bug.ptxcap")).unwrap();
+        let mut words = vec!["--batch", "--no-init", "bug.ptxcap"];
+        QUESTIONS.iter().for_each(|command| words.extend(["-e", command]));
+        let (now, _) = ptxdbg(&there, &words);
+        assert!(now.starts_with("(ptxdbg) echo as it was\nas it was\n"), "{now}");
+        assert!(!now.contains("warning"), "{now}");
+        let first = format!("(ptxdbg) {}", QUESTIONS[0]);
+        let (before, now) = (after(&before, &first), after(&now, &first));
+        assert!(before.lines().count() > 20, "{before}");
+        assert_eq!(now, before, "{open:?}");
+    }
+}
+
+#[test]
+fn a_bundle_is_verified_and_run_without_commands() {
+    let there = folder("alone");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = there.join("x.ptxcap").display().to_string();
+    let (said, status) = ptxdbg(root, &["--batch", "--no-init", "-l", "fixtures/programs/sgemm_reg.ron", "-e", &format!("bundle {path}")]);
+    assert_eq!(status, 0, "{said}");
+    for words in
+        [&["--verify", "x.ptxcap"][..], &["--batch", "x.ptxcap"], &["--check", "x.ptxcap"], &["--batch", "-l", "x.ptxcap/launch.ron"]]
+    {
+        let (said, status) = ptxdbg(&there, words);
+        assert_eq!(status, 0, "{words:?}: {said}");
+    }
+    let (said, _) = ptxdbg(&there, &["--verify", "x.ptxcap"]);
+    assert!(said.ends_with("1 passed, 0 failed\n"), "{said}");
+    // What is said beside the bundle counts.
+    let (said, status) = ptxdbg(&there, &["--batch", "--seed", "3", "x.ptxcap", "-e", "where"]);
+    assert!(said.contains("with seed 3") && status == 2, "{status}: {said}");
+}
+
+/// A file that is there and is no bundle stays; one that is a bundle is replaced.
+#[test]
+fn a_file_of_another_kind_is_left_as_it_is() {
+    let there = folder("kept");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = there.join("thesis.tex");
+    std::fs::write(&path, "\\documentclass{article}").unwrap();
+    let write = |path: &Path| {
+        let command = format!("bundle {}", path.display());
+        ptxdbg(root, &["--batch", "--no-init", "-l", "fixtures/programs/sgemm_reg.ron", "-e", &command])
+    };
+    let (said, status) = write(&path);
+    assert!(status == 2 && said.contains("is there and is no bundle"), "{said}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "\\documentclass{article}");
+    let path = there.join("x.ptxcap");
+    assert_eq!([write(&path).1, write(&path).1], [0, 0]);
+}
+
+/// A tar archive of these members, with `change` made in each header before it is summed.
+fn archive(members: &[(&[u8], tar::EntryType, &str)]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, kind, text) in members {
+        let mut header = tar::Header::new_ustar();
+        header.as_mut_bytes()[..name.len()].copy_from_slice(name);
+        header.set_size(text.len() as u64);
+        header.set_entry_type(*kind);
+        header.set_cksum();
+        archive.append(&header, text.as_bytes()).unwrap();
+    }
+    archive.into_inner().unwrap()
+}
+
+#[test]
+fn what_wants_to_be_more_than_a_bundle_is_refused() {
+    use tar::EntryType;
+    let file = EntryType::Regular;
+    let two = |name: &[u8]| archive(&[(b"bundle.ron", file, "Bundle()"), (name, file, "x")]);
+    for (what, bytes, reason) in [
+        ("a way out", two(b"../x"), "member 2: it is not a regular file with a plain name"),
+        ("the root", two(b"/etc/x"), "member 2: it is not a regular file with a plain name"),
+        ("a way out below", two(b"data/../../x"), "member 2: it is not a regular file with a plain name"),
+        ("twice", two(b"bundle.ron"), "member 2: 'bundle.ron' is there twice"),
+        ("a link", archive(&[(b"bundle.ron", EntryType::Symlink, "")]), "member 1: it is not a regular file with a plain name"),
+        ("a long name", archive(&[(b"x", EntryType::GNULongName, "abc")]), "member 1: it is not a regular file with a plain name"),
+        ("nothing", archive(&[]), "it has no member 'bundle.ron'"),
+        ("no launch", two(b"session.ron"), "it has no member 'launch.ron'"),
+    ] {
+        let there = folder("refused");
+        std::fs::write(there.join("x.ptxcap"), bundle::packed(&bytes)).unwrap();
+        let (said, status) = ptxdbg(&there, &["--batch", "x.ptxcap"]);
+        assert!(said.contains(reason) && status == 2, "{what}: {said}");
+    }
+    let full = [(&b"launch.ron"[..], file, ""), (b"session.ron", file, ""), (b"k.ptx", file, "")];
+    for (manifest, reason) in [
+        (
+            "Bundle(version: 2, module: \"k.ptx\", seed: 0, schedule: \"\", copies: \"\", divergence: \"\", checks: \"\")",
+            "it is of version 2",
+        ),
+        (
+            "Bundle(version: 1, module: \"k.ptx\", seed: 0, schedule: \"x\", copies: \"lazy\", divergence: \"stack\", checks: \"all\")",
+            "'--schedule",
+        ),
+        (
+            "Bundle(version: 1, module: \"q.ptx\", seed: 0, schedule: \"\", copies: \"\", divergence: \"\", checks: \"\")",
+            "no member 'q.ptx'",
+        ),
+        ("Bundle(version: 1, module: 3)", "bundle.ron:1:27: a string is missing"),
+        ("", "bundle.ron:1:1: "),
+    ] {
+        let there = folder("refused");
+        let members: Vec<_> = std::iter::once((&b"bundle.ron"[..], file, manifest)).chain(full).collect();
+        std::fs::write(there.join("x.ptxcap"), bundle::packed(&archive(&members))).unwrap();
+        let (said, status) = ptxdbg(&there, &["--batch", "x.ptxcap"]);
+        assert!(said.contains(reason) && status == 2, "{manifest}: {said}");
+    }
+}
+
+/// The first bytes of a bundle say that it is one; what comes after them may be anything.
+#[test]
+fn a_damaged_bundle_is_refused_or_is_the_same() {
+    let members = [
+        ("bundle.ron", "Bundle()".repeat(20)),
+        ("k.ptx", ".version 8.0 ret; ret; mov".repeat(30)),
+        ("data/0-x.bin", "0123456789".repeat(40)),
+    ];
+    let members: Vec<_> = members.into_iter().map(|(name, text)| (name.to_string(), text.into_bytes())).collect();
+    let path = folder("damaged").join("x.ptxcap");
+    bundle::write(&path, &members).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    let expected: bundle::Members = members.iter().map(|(name, text)| (name.clone(), text.len() as u64)).collect();
+    assert_eq!(bundle::members_of(&whole[..]).unwrap(), expected);
+    let (mut refused, mut same) = (0, 0);
+    let mut judge = |bytes: &[u8]| match bundle::members_of(bytes) {
+        Ok(members) if members == expected => same += 1,
+        Ok(members) => panic!("{members:?}"),
+        Err(_) => refused += 1,
+    };
+    for at in 0..whole.len() {
+        judge(&whole[..at]);
+        for bit in 0..8 {
+            let mut other = whole.clone();
+            other[at] ^= 1 << bit;
+            judge(&other);
+        }
+    }
+    assert!(same * 10 < refused, "{same} damaged bundles are read, {refused} are refused");
+}
+
+/// A megabyte of the archive takes few bytes of the bundle; memory is needed for what is asked for alone.
+#[test]
+fn members_are_read_up_to_the_one_that_is_asked_for() {
+    let path = folder("long").join("x.ptxcap");
+    let members = [("a.txt".to_string(), b"first".to_vec()), ("zeros".to_string(), vec![0; 64 << 20])];
+    bundle::write(&path, &members).unwrap();
+    assert!(std::fs::metadata(&path).unwrap().len() < 64 << 10);
+    assert_eq!(bundle::read(&path.join("a.txt"), 5).unwrap(), Some(b"first".to_vec()));
+    assert_eq!(bundle::read(&path.join("a.txt"), 4).unwrap(), None);
+    assert_eq!(bundle::read(&path.join("zeros"), 1 << 20).unwrap(), None);
+    assert!(bundle::is_file(&path.join("zeros")) && !bundle::is_file(&path.join("ones")) && !bundle::is_file(&path.join("../x")));
+    assert!(bundle::read(&path.join("ones"), 1).is_err());
+}
+
+/// GNU tar and zstd write what is read, and read what is written.
+#[test]
+fn other_programs_read_and_write_bundles() {
+    let Ok(tar) = Command::new("tar").args(["--zstd", "--version"]).output() else { return eprintln!("skipped: there is no tar") };
+    if !tar.status.success() || Command::new("zstd").arg("--version").output().is_err() {
+        return eprintln!("skipped: there is no tar with zstd");
+    }
+    let there = folder("tar");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = there.join("x.ptxcap").display().to_string();
+    ptxdbg(root, &["--batch", "--no-init", "-l", "fixtures/programs/sgemm_reg.ron", "-e", &format!("bundle {path}")]);
+    let run = |words: &[&str]| assert!(Command::new("tar").args(words).current_dir(&there).status().unwrap().success(), "{words:?}");
+    std::fs::create_dir_all(there.join("unpacked")).unwrap();
+    run(&["--zstd", "-xf", "x.ptxcap", "-C", "unpacked"]);
+    let members = bundle::members(Path::new(&path)).unwrap();
+    for (name, bytes) in &members {
+        let unpacked = std::fs::read(there.join("unpacked").join(name)).unwrap();
+        assert_eq!(unpacked.len() as u64, *bytes, "{name}");
+        assert_eq!(bundle::read(&Path::new(&path).join(name), u64::MAX).unwrap(), Some(unpacked), "{name}");
+    }
+    let names: Vec<&str> = members.iter().map(|(name, _)| &**name).collect();
+    run(&[&["--zstd", "-cf", "y.ptxcap", "--format=ustar", "-C", "unpacked"], &names[..]].concat());
+    let (said, status) = ptxdbg(&there, &["--verify", "y.ptxcap"]);
+    assert!(status == 0 && said.ends_with("1 passed, 0 failed\n"), "{said}");
+}
+
+#[test]
+fn bytes_without_a_pattern_are_no_bundle() {
+    let mut random = crate::common::random_numbers();
+    for _ in 0..200 {
+        let bytes: Vec<u8> = (0..700).map(|_| random.next().unwrap() as u8).collect();
+        assert!(!properties::bundle::check(&bytes));
+    }
+    let archive = archive(&[(b"bundle.ron", tar::EntryType::Regular, "Bundle()")]);
+    assert!(properties::bundle::check(&archive));
+}
