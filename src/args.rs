@@ -200,7 +200,7 @@ pub struct Args {
     #[arg(long = "async", value_name = "POLICY", value_parser = Completion::parse, default_value = "lazy", help = completion_help())]
     pub completion: Completion,
 
-    /// Which lanes of a warp run when they have parted at a branch; without it as on the machines of the module's .target, stack below
+    /// Which lanes of a warp run when they have diverged at a branch; without it as on the machines of the module's .target, stack below
     /// sm_70
     #[arg(long, value_name = "POLICY", value_enum)]
     pub divergence: Option<DivergencePolicy>,

@@ -88,7 +88,7 @@ impl ControlFlow {
         &self.loops
     }
 
-    /// The instruction where lanes that part at `pc`, the end of a block, reconverge: the start of its immediate post-dominator.
+    /// The instruction where lanes that diverge at `pc`, the end of a block, reconverge: the start of its immediate post-dominator.
     pub fn ipdom_pc(&self, pc: Pc) -> Option<Pc> {
         let reconvergence = self.ipdom(self.block_of(pc)?)?;
         Some(Pc(self.graph.code(reconvergence).start))
@@ -130,7 +130,8 @@ pub fn pushed_targets_of(program: &Program, kernel: FuncId) -> Vec<Box<[Pc]>> {
     pushed_targets
 }
 
-/// The reconvergence points of warps with a stack, in one function: by block, the blocks where lanes that part at its end reconverge, the
+/// The reconvergence points of warps with a stack, in one function: by block, the blocks where lanes that diverge at its end
+/// reconverge, the
 /// outermost first. They are what ptxas pushes with SSY and PBK for sm_6x and earlier.
 pub fn pushed_targets(program: &Program, function: FuncId) -> Vec<Vec<BlockId>> {
     ssy::pushed(program, &Graph::new(program, function))

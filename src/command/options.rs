@@ -36,7 +36,7 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("--step-limit N", "Stop a launch after this many warp-instructions"),
     ("--memory-limit BYTES", "Stop a run that holds more simulated state"),
     ("--async POLICY", "When asynchronous copies end"),
-    ("--divergence POLICY", "Which lanes of a warp run when they have parted at a branch"),
+    ("--divergence POLICY", "Which lanes of a warp run when they have diverged at a branch"),
     ("--jobs N", "Launches of --verify and orders of explore that run at the same time"),
     ("--orders N", "More runs at most for critical sections that are run the other way round"),
     ("--format FORMAT", "How diagnostics and results are printed"),

@@ -51,7 +51,7 @@ pub struct Manifest {
     pub schedule: String,
     /// When asynchronous copies end, as `--async` takes it.
     pub copies: String,
-    /// Which lanes of a warp ran when they had parted, as `--divergence` takes it.
+    /// Which lanes of a warp ran when they had diverged, as `--divergence` takes it.
     pub divergence: String,
     /// Blocks resident at once at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]

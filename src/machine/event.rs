@@ -150,11 +150,11 @@ pub enum MbarrierChange {
     Contributed(Contribution),
     /// What it contributed ended this phase.
     Ended(u64),
-    /// It asks whether the phase of a parity has ended, and gets an answer.
+    /// It tests whether the phase of a parity has ended.
     Tested {
         /// The parity.
         parity: u32,
-        /// The answer.
+        /// The result.
         ended: bool,
     },
 }
@@ -194,7 +194,7 @@ pub enum WgmmaChange<'a> {
         /// Whether its warp has ever executed `wgmma.fence`.
         fenced: bool,
     },
-    /// The open group was closed, and is group `group` of the warp.
+    /// The open group was committed, and is group `group` of the warp.
     Committed {
         /// Its number, from 0.
         group: u32,
@@ -293,7 +293,7 @@ pub enum Order<'a> {
         /// How many.
         blocks: u32,
     },
-    /// They closed their groups of copies.
+    /// They committed their groups of copies.
     Committed {
         /// Of bulk copies, or of `cp.async`.
         bulk: bool,
@@ -311,7 +311,7 @@ pub struct CopyWait {
     pub bulk: bool,
     /// Only until their sources have been read.
     pub read: bool,
-    /// The group that is not closed yet as well.
+    /// The group that is not committed yet as well.
     pub open: bool,
     /// Closed groups that may be left.
     pub pending: u32,
@@ -320,7 +320,7 @@ pub struct CopyWait {
 /// Something that orders threads.
 #[derive(Clone, Copy, Debug)]
 pub struct OrderEvent<'a> {
-    /// Where and when; of what came about, the instruction that brought it about.
+    /// Where and when; of what came about, the instruction that caused it.
     pub place: IssuePoint,
     /// The block.
     pub by: BlockId,

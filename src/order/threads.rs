@@ -14,7 +14,7 @@ use crate::isa::Scope;
 /// Barriers of a block.
 const BARRIERS: usize = 16;
 
-/// Groups that end in the order in which a lane closed them.
+/// Groups that end in the order in which a lane committed them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
     /// Of `cp.async`.
@@ -62,9 +62,9 @@ pub struct Warp {
     pub parts: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
     /// What each lane did for itself alone.
     pub own: Option<Arc<LaneState>>,
-    /// When lanes closed groups: of `cp.async`, of bulk copies, of `wgmma`.
+    /// When lanes committed groups: of `cp.async`, of bulk copies, of `wgmma`.
     pub commits: [Vec<(Tick, LaneMask)>; 3],
-    /// Groups of `wgmma` closed so far.
+    /// Groups of `wgmma` committed so far.
     pub wgmma_groups: u32,
     /// What lanes knew at their last fences, for the strong writes after them.
     pub fences: SmallVec<[Fenced; 1]>,

@@ -41,7 +41,7 @@ pub(super) struct Candidate {
     class: u8,
 }
 
-/// Every path from where the lanes part leads to the candidate, or to an end of the function.
+/// Every path from where the lanes diverge leads to the candidate, or to an end of the function.
 const CERTAIN: u8 = 0;
 /// The exit at the latch of a loop with other exits.
 const LATCH: u8 = 1;

@@ -15,7 +15,7 @@ use super::shape::{Ending, Shape};
 /// not change what they compute, and time must not grow with the square of a file.
 const VISITS_MAX: usize = 1 << 20;
 
-/// The places pushed at some point, as an index into [`Nesting::links`]; 0 for none.
+/// The places pushed at some point, as an index into [`Nesting::entries`]; 0 for none.
 type StackId = usize;
 
 /// The place pushed last in a chain.
@@ -44,7 +44,7 @@ pub(super) struct Nesting<'a> {
     chosen: Vec<Candidate>,
     /// What is pushed at one place, the outermost first.
     pushes: BTreeMap<PushPoint, Vec<usize>>,
-    links: Vec<StackEntry>,
+    entries: Vec<StackEntry>,
     known: BTreeMap<(StackId, usize), StackId>,
     blocks: Vec<StackState>,
     /// By candidate: the edges by which lanes arrive there past others.
@@ -63,7 +63,7 @@ impl<'a> Nesting<'a> {
             shape,
             chosen: Vec::new(),
             pushes: BTreeMap::new(),
-            links: vec![StackEntry { before: 0, candidate: usize::MAX, depth: 0 }],
+            entries: vec![StackEntry { before: 0, candidate: usize::MAX, depth: 0 }],
             known: BTreeMap::new(),
             blocks: vec![StackState::default(); shape.graph.len()],
             breaks: Vec::new(),
@@ -93,7 +93,7 @@ impl<'a> Nesting<'a> {
         for block in &shape.order {
             let chain = self.blocks[block.index()].at_end;
             let arrivals = shape.graph.successors(*block).iter().filter_map(|to| self.arrival(chain, *to));
-            open.extend(arrivals.map(|link| (*block, self.links[link].candidate)));
+            open.extend(arrivals.map(|link| (*block, self.entries[link].candidate)));
         }
         let is_noted = |chain: StackId, candidate: usize| self.links_of(chain).any(|(_, other)| other == candidate);
         while let Some((block, candidate)) = open.pop() {
@@ -148,8 +148,8 @@ impl<'a> Nesting<'a> {
 
     /// What is pushed, the innermost first: each with the chain that ends with it.
     fn links_of(&self, chain: StackId) -> impl Iterator<Item = (StackId, usize)> + '_ {
-        let chains = std::iter::successors(Some(chain), |chain| Some(self.links[*chain].before));
-        chains.take_while(|chain| *chain != 0).map(|chain| (chain, self.links[chain].candidate))
+        let chains = std::iter::successors(Some(chain), |chain| Some(self.entries[*chain].before));
+        chains.take_while(|chain| *chain != 0).map(|chain| (chain, self.entries[chain].candidate))
     }
 
     /// What is pushed otherwise since something has been added at `push_point`; none if it depends on the path there, or is too much.
@@ -211,7 +211,7 @@ impl<'a> Nesting<'a> {
 
     /// What is pushed at the start of `to` if lanes come from there with `chain`.
     fn over_edge(&mut self, from: BlockId, to: BlockId, chain: StackId) -> Option<StackId> {
-        let left = self.arrival(chain, to).map_or(chain, |link| self.links[link].before);
+        let left = self.arrival(chain, to).map_or(chain, |link| self.entries[link].before);
         let shape = self.shape;
         self.enter(left, to, |around| !shape.is_in(around, from))
     }
@@ -230,12 +230,12 @@ impl<'a> Nesting<'a> {
 
     /// Pushes what is pushed there; none if it nests too deeply.
     fn push(&mut self, chain: StackId, push_point: PushPoint) -> Option<StackId> {
-        let (links, known) = (&mut self.links, &mut self.known);
+        let (entries, known) = (&mut self.entries, &mut self.known);
         self.pushes.get(&push_point).into_iter().flatten().try_fold(chain, |before, candidate| {
-            let depth = links[before].depth + 1;
+            let depth = entries[before].depth + 1;
             let link = *known.entry((before, *candidate)).or_insert_with(|| {
-                links.push(StackEntry { before, candidate: *candidate, depth });
-                links.len() - 1
+                entries.push(StackEntry { before, candidate: *candidate, depth });
+                entries.len() - 1
             });
             (depth <= DEPTH_MAX).then_some(link)
         })
@@ -257,11 +257,11 @@ impl<'a> Nesting<'a> {
             let Some(link) = self.arrival(chain, *to).filter(|link| *link != chain) else { continue };
             let by_table = shape.endings[block.index()] == Ending::Indexed && !shape.is_dead_end(*to);
             self.breaks_by_table = change(self.breaks_by_table, u32::from(by_table));
-            let candidate = self.links[link].candidate;
+            let candidate = self.entries[link].candidate;
             self.breaks[candidate] = change(self.breaks[candidate], 1);
             let mut above = chain;
             while above != link {
-                let StackEntry { before, candidate, .. } = self.links[above];
+                let StackEntry { before, candidate, .. } = self.entries[above];
                 self.passed[candidate] = change(self.passed[candidate], 1);
                 above = before;
             }

@@ -496,7 +496,7 @@ impl Detector<'_> {
         (by_lockstep.unwrap_or(HbRelation::Before), false)
     }
 
-    /// That lanes are ordered only because they ran in lockstep until they parted after the earlier access.
+    /// That lanes are ordered only because they ran in lockstep until they diverged after the earlier access.
     fn ordered_by_parting(&self, other: &Access, address: u64) -> Option<HbRelation> {
         let warp = &self.block.warps[self.access.op.warp];
         let until = warp.synchronized_before.max(self.block.all_before);

@@ -372,7 +372,7 @@ impl What {
                 }
             },
             Self::Fence { scope } => format!("its strong writes from here on release what came before, in {} scope", scope_word(scope)),
-            Self::Commit => "closes the group of its copies".into(),
+            Self::Commit => "commits the group of its copies".into(),
             Self::CopiesAwaited { pending } => format!("waits for its copies: {pending} groups may stay pending"),
             Self::ProxyFence
             | Self::Arrival { .. }

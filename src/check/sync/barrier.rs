@@ -93,7 +93,7 @@ impl BlockBarriers {
         assert!(id == CLUSTER || !phase.is_empty(), "a phase ends to which some lane has come");
         let mut found = false;
         for arrived in phase.iter().filter(|arrived| arrived.aligned && !arrived.absent.is_empty()) {
-            found |= self.parted(id, &phase, arrived, reachability, to);
+            found |= self.diverged(id, &phase, arrived, reachability, to);
         }
         // The room is used again.
         if let Some(room) = self.phases.get_mut(&id) {
@@ -105,7 +105,7 @@ impl BlockBarriers {
     }
 
     /// Reports the lanes of the warp that have not come where `arrived` did.
-    fn parted(&self, id: u32, phase: &[Arrived], arrived: &Arrived, reachability: &mut Reachability, to: &mut Reporter<'_>) -> bool {
+    fn diverged(&self, id: u32, phase: &[Arrived], arrived: &Arrived, reachability: &mut Reachability, to: &mut Reporter<'_>) -> bool {
         assert!(!arrived.absent.intersects(arrived.lanes), "a lane that has arrived is there");
         let (warp, pc) = (arrived.place.warp, arrived.place.pc);
         let of_warp = || phase.iter().filter(|other| other.place.warp == warp);

@@ -29,8 +29,8 @@ pub(super) struct Copies {
 /// Those of a warp.
 #[derive(Clone)]
 struct Pending {
-    /// Groups that each lane has closed: of `cp.async`, and of `cp.async.bulk`.
-    closed: [[u32; LANES]; 2],
+    /// Groups that each lane has committed: of `cp.async`, and of `cp.async.bulk`.
+    committed: [[u32; LANES]; 2],
     copies: Vec<Copy>,
     /// One more than the group of the last `cp.async` of each lane; 0 if the lane has waited for all of its own.
     last: [u32; LANES],
@@ -112,11 +112,11 @@ impl Copies {
         None
     }
 
-    /// Lanes close a group. One without copies counts as well, before the first copy too.
+    /// Lanes commit a group. One without copies counts as well, before the first copy too.
     pub fn committed(&mut self, event: &OrderEvent<'_>, bulk: bool) {
         let pending = self.warps.entry((event.by.number, WarpId::new(event.place.warp.number()))).or_insert_with(Pending::new);
-        assert!(!event.lanes.is_empty(), "a group is closed by some lane");
-        event.lanes.iter().for_each(|lane| pending.closed[usize::from(bulk)][lane] += 1);
+        assert!(!event.lanes.is_empty(), "a group is committed by some lane");
+        event.lanes.iter().for_each(|lane| pending.committed[usize::from(bulk)][lane] += 1);
     }
 
     /// Lanes have waited for groups; the arrivals whose copies are all waited for now.
@@ -124,7 +124,7 @@ impl Copies {
         let Some(pending) = self.warps.get_mut(&(event.by.number, WarpId::new(event.place.warp.number()))) else {
             return WaitedArrivals::new();
         };
-        let done = pending.closed[usize::from(bulk)].map(|closed| closed.saturating_sub(left));
+        let done = pending.committed[usize::from(bulk)].map(|committed| committed.saturating_sub(left));
         pending.end(event.lanes, |copy, lane| copy.bulk == bulk && (open || copy.group < done[lane]));
         if bulk { WaitedArrivals::new() } else { pending.mark_waited(event.lanes, |group, lane| open || group < done[lane]) }
     }
@@ -135,7 +135,7 @@ impl Copies {
         let key = (event.by.number, event.place.warp);
         let Some(pending) = self.warps.get_mut(&key) else { return };
         for copy in pending.copies.iter().filter(|copy| copy.lanes.intersects(event.lanes)) {
-            self.deferred.defer(unwaited(copy, copy.lanes & event.lanes, event, pending.closed[usize::from(copy.bulk)]));
+            self.deferred.defer(unwaited(copy, copy.lanes & event.lanes, event, pending.committed[usize::from(copy.bulk)]));
         }
         pending.end(event.lanes, |_, _| true);
         if event.lanes.contains_all(live) {
@@ -151,7 +151,7 @@ impl Copies {
 
 impl Pending {
     fn new() -> Self {
-        Self { closed: [[0; LANES]; 2], copies: Vec::new(), last: [0; LANES], arrivals: Vec::new() }
+        Self { committed: [[0; LANES]; 2], copies: Vec::new(), last: [0; LANES], arrivals: Vec::new() }
     }
 
     /// Keeps an arrival of `lanes` until they have waited for the copies before it; gives it back if there are none.
@@ -195,11 +195,11 @@ impl Pending {
     }
 }
 
-fn unwaited(copy: &Copy, lanes: LaneMask, event: &OrderEvent<'_>, closed: [u32; LANES]) -> Finding {
-    let is_closed = lanes.iter().all(|lane| copy.group < closed[lane]);
-    let group = if is_closed { "of theirs is in a group that was never waited for" } else { "of theirs was never committed to a group" };
+fn unwaited(copy: &Copy, lanes: LaneMask, event: &OrderEvent<'_>, committed: [u32; LANES]) -> Finding {
+    let is_committed = lanes.iter().all(|lane| copy.group < committed[lane]);
+    let group = if is_committed { "of theirs is in a group that was never waited for" } else { "of theirs was never committed to a group" };
     let why = format!("{} here, and an asynchronous copy {group}", lanes_do(lanes, "exit"));
-    let wait = match (copy.bulk, is_closed) {
+    let wait = match (copy.bulk, is_committed) {
         (true, true) => "cp.async.bulk.wait_group.read 0",
         (true, false) => "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read 0",
         (false, true) => "cp.async.wait_group 0",

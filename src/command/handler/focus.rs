@@ -94,7 +94,7 @@ pub fn role(context: &mut Context<'_>, call: &Call) -> Answer {
         (None, ..) => {}
         (Some("auto"), Some(name), None) => {
             let guess = session.guess_roles().ok_or_else(|| {
-                name.error("the warps of this block have not parted at a branch yet")
+                name.error("the warps of this block have not diverged at a branch yet")
                     .with_help("go on to where they have, or name them: role NAME warp N")
             })?;
             session.roles = guess.roles();

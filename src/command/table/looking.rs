@@ -311,7 +311,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "info target",
         summary: "Show what the module was made for, and what it runs on here",
-        help: "Shows the module's target, PTX version and width of addresses, how lanes that have parted take turns, the instructions \
+        help: "Shows the module's target, PTX version and width of addresses, how lanes that have diverged take turns, the instructions \
             that are not modelled, and whose special functions it gets: modules for any target get those of sm_90.",
         examples: &["info target"],
         handler: views::target,

@@ -71,7 +71,7 @@ impl Search<'_> {
         let has_statement = self.program.statement(at.pc()).is_some();
         let inst = &self.program.code[at.pc().index()];
         let stays = matches!(at, Position::Before(_)) || !matches!(inst.op, Op::Control(_));
-        // Whether the lanes of a warp part at a branch that only parts the warps, the run says.
+        // Whether the lanes of a warp diverge at a branch that only separates the warps, the run says.
         let meets = |block| self.reach == BarrierLevel::Warp || !self.body.is_divergent(block);
         has_statement && stays && self.block(at.pc()).is_some_and(meets)
     }

@@ -55,7 +55,7 @@ impl RoleGuess {
 }
 
 impl Session {
-    /// What the warps of the focused block are for; none if they did not part at a branch up to now.
+    /// What the warps of the focused block are for; none if they did not diverge at a branch up to now.
     pub fn guess_roles(&self) -> Option<RoleGuess> {
         let mut parting =
             RoleRecorder { block: self.focus.block, program: self.program(), branches: BTreeMap::new(), counts: BTreeMap::new() };

@@ -13,7 +13,7 @@ pub struct RunOptions {
     pub seed: u64,
     /// When asynchronous copies end.
     pub copies: CompletionPolicyKind,
-    /// Which lanes of a warp run when they have parted; without it, those that run on the machines that the module is meant for.
+    /// Which lanes of a warp run when they have diverged; without it, those that run on the machines that the module is meant for.
     pub divergence: Option<DivergencePolicy>,
     /// Blocks resident at once at most.
     pub resident: Option<u32>,
@@ -28,7 +28,7 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Which lanes of a warp of `program` run when they have parted.
+    /// Which lanes of a warp of `program` run when they have diverged.
     pub fn divergence_of(&self, program: &Program) -> DivergencePolicy {
         self.divergence.unwrap_or_else(|| DivergencePolicy::of_target(program.target.0))
     }

@@ -130,7 +130,7 @@ pub struct SavedRun {
     /// When asynchronous copies end.
     #[serde(default, skip_serializing_if = "is_default")]
     pub copies: CompletionPolicyKind,
-    /// Which lanes of a warp ran when they had parted.
+    /// Which lanes of a warp ran when they had diverged.
     #[serde(default, skip_serializing_if = "is_default")]
     pub divergence: DivergencePolicy,
     /// Blocks resident at once at most.

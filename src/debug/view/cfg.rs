@@ -32,7 +32,7 @@ pub struct BlockView {
     pub successors: Vec<usize>,
     /// The block where lanes that part here meet again, by index; only of blocks with several ways out.
     pub reconvergence: Option<usize>,
-    /// Whether ways that part at another block meet again here.
+    /// Whether paths that diverge at another block reconverge here.
     pub joins: bool,
     /// If the groups of the focused warp will stand together again here: lanes of each, the one that runs next first.
     pub meets: Vec<u32>,
@@ -95,7 +95,7 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
     CfgView { function: program.functions[function.index()].name.to_string(), blocks }
 }
 
-/// By block: where lanes that part at its end meet again.
+/// By block: where lanes that diverge at its end meet again.
 fn reconvergence_blocks(scene: &Scene<'_>, function: FuncId, flow: &ControlFlow) -> Vec<Option<BlockId>> {
     let program = scene.program();
     let config = scene.machine.config();

@@ -26,7 +26,7 @@ pub fn roles(scene: &Scene<'_>) -> Vec<RoleRow> {
 /// Roles that were guessed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RolesGuessed {
-    /// The branch at which the warps parted.
+    /// The branch at which the warps diverged.
     pub branch: CodePlace,
     /// A role for each way.
     pub roles: Vec<GuessedRole>,

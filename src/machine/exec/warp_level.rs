@@ -280,7 +280,7 @@ fn redux(lanes: &mut Lanes<'_>, f: ReduxFn, ty: IntType, d: Dst, mask: LaneMask,
         ReduxFn::MinF32 { abs, nan } => float_extremum(x, y, abs, |x, y| float::min(x, y, Extremum { nan, ..Extremum::default() })),
         ReduxFn::MaxF32 { abs, nan } => float_extremum(x, y, abs, |x, y| float::max(x, y, Extremum { nan, ..Extremum::default() })),
     };
-    // Of one value, the function of it and itself: an `f32` is made a magnitude, a NaN the usual one.
+    // Of one value, the function of it and itself: an `f32` is made a magnitude, a NaN the canonical one.
     let one = |value: u32| if matches!(f, ReduxFn::MinF32 { .. } | ReduxFn::MaxF32 { .. }) { fold(value, value) } else { value };
     let result = mask.iter().map(|lane| one(values[lane] as u32)).reduce(fold).unwrap_or(0);
     lanes.put32(d, &[result; 32]);

@@ -151,7 +151,7 @@ impl Warp {
         self.groups.iter_mut().for_each(|group| group.yielded = false);
         loop {
             if let [alone] = self.groups.as_mut_slice() {
-                // No entry is to be reached here, but others may part from it in the calls it is inside of.
+                // No entry is to be reached here, but others may diverge from it in the calls it is inside of.
                 let level = depth(&alone.stack);
                 let stack = self.simt_stack.as_mut()?;
                 let is_kept = |entry: &mut Entry| matches!(entry.kind, EntryKind::Reconvergence { depth, .. } if depth < level);

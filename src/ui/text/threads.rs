@@ -108,7 +108,7 @@ pub fn role_guess(guess: &RolesGuessed) -> Table {
         let RoleRow { role: name, warps, focused } = &role.row;
         table.push(*focused, [name.clone(), ranges(warps), code_place(&role.to), because(role)]);
     }
-    table.note = Some(format!("they part at {}: {}", code_place(&guess.branch), guess.branch.statement));
+    table.note = Some(format!("they diverge at {}: {}", code_place(&guess.branch), guess.branch.statement));
     table
 }
 

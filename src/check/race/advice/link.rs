@@ -125,7 +125,7 @@ impl SyncAccesses {
 }
 
 impl Race {
-    /// Whether the first side of a conflict gave a lock away that the second one took: by an exchange, or by polling.
+    /// Whether the first side of a conflict released a lock that the second one acquired: by an exchange, or by polling.
     pub(super) fn is_under_lock(&mut self, conflict: &Conflict, second: &Access) -> bool {
         let Some((_, read)) = self.sync_accesses.link(conflict, second).filter(|(write, _)| write.at.1 != conflict.address) else {
             return false;
