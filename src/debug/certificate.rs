@@ -216,7 +216,7 @@ impl Chances<'_> {
     fn reads_chance(&self, pc: Pc) -> bool {
         self.program.mentions(pc).iter().any(|mention| match mention.named {
             Named::Special(register) => REGISTERS.iter().any(|name| register.name().starts_with(name)),
-            Named::Variable(_) => false,
+            Named::Variable(_) | Named::Callee(_) => false,
         })
     }
 

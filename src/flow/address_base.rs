@@ -156,7 +156,7 @@ impl Cells<'_> {
     fn variable(&self, pc: Pc) -> Option<AddressBase> {
         let mut named = self.program.mentions(pc).iter().filter_map(|mention| match mention.named {
             Named::Variable(variable) => Some(variable),
-            Named::Special(_) => None,
+            Named::Special(_) | Named::Callee(_) => None,
         });
         let only = named.next().filter(|first| named.all(|other| other == *first))?;
         let space = self.program.variables[only.index()].location.space;

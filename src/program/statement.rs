@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Pc, Program, SpecialRef, VarId};
+use super::{FuncId, Pc, Program, SpecialRef, VarId};
 use crate::base::{Span, define_id, without_comments};
 use crate::isa::Matched;
 
@@ -55,6 +55,8 @@ pub enum Named {
     Variable(VarId),
     /// A special register; each component where a whole vector is named.
     Special(SpecialRef),
+    /// The function that is called.
+    Callee(FuncId),
 }
 
 /// A name in a statement.

@@ -6,7 +6,7 @@ use super::scope::Symbol;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ScalarType, Space, SystemFn, TypeKind};
 use crate::program::{
-    Bank, CallArg, CallId, CallSite, CallTarget, ControlOp, Dst, FuncId, MoveOp, Op, Param, ParamPlace, PredSrc, Src, VarId, map,
+    Bank, CallArg, CallId, CallSite, CallTarget, ControlOp, Dst, FuncId, MoveOp, Named, Op, Param, ParamPlace, PredSrc, Src, VarId, map,
 };
 use crate::syntax::tree::{Expr, ExprKind, Name, Operand, OperandKind};
 
@@ -99,6 +99,7 @@ fn target<'a>(builder: &mut BodyBuilder<'_, 'a>, parts: &Parts<'_, 'a>) -> Resul
         return indirect(builder, name, register, parts.table);
     }
     let id = builder.callable(name)?;
+    builder.mention(Named::Callee(id), name.span);
     if let Some(table) = parts.table {
         let error = Diagnostic::error("operand", table.span, "a call of a named function takes no list of targets and no prototype");
         return Err(error.with_help("leave it out"));

@@ -205,7 +205,7 @@ impl<'a> BodyBuilder<'_, 'a> {
     }
 
     /// Notes what a name in a statement denotes.
-    fn mention(&mut self, named: Named, span: Span) {
+    pub(super) fn mention(&mut self, named: Named, span: Span) {
         self.module.program.mentions.push(Mention { named, span });
     }
 

@@ -20,7 +20,7 @@ pub fn named_variables(program: &Program) -> Vec<SmallVec<[VarId; 1]>> {
 pub fn variable(mention: &Mention) -> Option<VarId> {
     match mention.named {
         Named::Variable(id) => Some(id),
-        Named::Special(_) => None,
+        Named::Special(_) | Named::Callee(_) => None,
     }
 }
 

@@ -5,7 +5,7 @@ use super::opcode::{opcode, stem};
 use super::{CopyAct, Event, MbarrierAct};
 use crate::debug::argument::ArgumentError;
 use crate::machine::BARRIERS;
-use crate::program::{CallTarget, ControlOp, Op, Pc, Program, Src, SrcKind, SyncOp};
+use crate::program::{ControlOp, Mention, Named, Op, Pc, Program, Src, SrcKind, SyncOp};
 
 /// The words for events, and what each is.
 pub const EVENTS: &[(&str, Event, &str)] = &[
@@ -177,12 +177,10 @@ fn is_unmodelled(program: &Program, pc: Pc, op: &Op, opcodes: &[&str]) -> bool {
 }
 
 fn calls(program: &Program, pc: Pc, op: &Op, name: &str) -> bool {
-    if is_unmodelled(program, pc, op, &["call"]) {
-        return program.operands(pc).iter().any(|operand| program.sources_text.text(*operand) == name);
-    }
-    let Op::Control(ControlOp::Call { call, .. } | ControlOp::SystemCall { call, .. }) = op else { return false };
-    match program.calls[*call].target {
-        CallTarget::Direct(callee) => &*program.functions[callee.index()].name == name,
-        CallTarget::Indirect { .. } => false,
-    }
+    let is_named = |mention: &Mention| match mention.named {
+        Named::Callee(callee) => &*program.functions[callee.index()].name == name,
+        Named::Variable(_) | Named::Special(_) => false,
+    };
+    let is_call = matches!(op, Op::Control(ControlOp::Call { .. } | ControlOp::SystemCall { .. }));
+    (is_call || is_unmodelled(program, pc, op, &["call"])) && program.mentions(pc).iter().any(is_named)
 }

@@ -15,7 +15,7 @@ pub fn constants_of(program: &Program, kernel: FuncId) -> BTreeSet<VarId> {
     let pcs = functions.iter().flat_map(|function| program.functions[function.index()].code.clone());
     let named = pcs.flat_map(|pc| program.mentions(Pc(pc))).filter_map(|mention| match mention.named {
         Named::Variable(id) => Some(id),
-        Named::Special(_) => None,
+        Named::Special(_) | Named::Callee(_) => None,
     });
     named.filter(|id| program.variables[id.index()].location.space == Space::Const).collect()
 }

@@ -103,22 +103,23 @@ impl Body {
     /// Whether two accesses of one thread touch the same place: their addresses come from one register that
     /// holds one value, or are one constant.
     pub fn is_same_place(&self, program: &Program, one: Pc, other: Pc) -> bool {
-        let (Some((one_space, a)), Some((other_space, b))) =
-            (address(&program.code[one.index()].op), address(&program.code[other.index()].op))
-        else {
-            return false;
-        };
-        if one_space != other_space || a.offset != b.offset {
-            return false;
-        }
-        match (base_register(a), base_register(b)) {
+        self.distance(program, one, other) == Some(0)
+    }
+
+    /// How many bytes the second of two accesses of one thread is after the first, if their addresses come from one register that holds
+    /// one value, or are one constant, but for their offsets.
+    pub fn distance(&self, program: &Program, one: Pc, other: Pc) -> Option<i64> {
+        let (one_space, a) = address(&program.code[one.index()].op)?;
+        let (other_space, b) = address(&program.code[other.index()].op)?;
+        let is_same_start = match (base_register(a), base_register(b)) {
             (Ok(a), Ok(b)) => {
                 let (a, b) = (self.root(program, a, one.index()), self.root(program, b, other.index()));
                 (a.0, self.origins(a)) == (b.0, self.origins(b))
             }
             (Err(a), Err(b)) => a == b && a != Base::Frame,
             (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
-        }
+        };
+        (one_space == other_space && is_same_start).then(|| i64::from(b.offset) - i64::from(a.offset))
     }
 
     /// The register that a value was moved from, or converted from a generic address, and where it is read.
@@ -249,7 +250,7 @@ fn is_load(op: &Op) -> bool {
 fn differs_between_threads(program: &Program, at: usize) -> bool {
     let is_own = |mention: &Mention| match mention.named {
         Named::Special(special) => ["%tid", "%laneid", "%warpid", "%lanemask"].iter().any(|own| special.name().starts_with(own)),
-        Named::Variable(_) => false,
+        Named::Variable(_) | Named::Callee(_) => false,
     };
     program.mentions(Pc(at as u32)).iter().any(is_own)
         || matches!(program.code[at].op, Op::Atomic(_) | Op::Warp(WarpOp::Elect { .. } | WarpOp::Match { .. }))
