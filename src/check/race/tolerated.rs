@@ -7,6 +7,7 @@ use crate::check::catalogue::FindingId;
 use crate::check::finding::SideAction;
 use crate::check::race::catalogue::RACE_PROXY;
 use crate::isa::MbarrierFn;
+use crate::machine::Proxy;
 use crate::order::{Agent, AsyncKind};
 use crate::program::{MbarrierOp, Op, Pc, WarpOp};
 
@@ -15,6 +16,8 @@ use crate::program::{MbarrierOp, Op, Pc, WarpOp};
 pub(super) enum Tolerated {
     /// `wgmma` reads what `cp.async` wrote, without a proxy fence.
     CopyReadByWgmma,
+    /// A bulk copy writes where `mbarrier.inval` ended the use of a barrier object, without a proxy fence.
+    CopyOverEndedObject,
     /// libcu++ ends the use of its barriers after `match.any.sync` and an atomic of one lane.
     PipelineDestructor,
 }
@@ -26,6 +29,11 @@ impl Tolerated {
             Tolerated::CopyReadByWgmma => {
                 "wgmma reads through the async proxy what cp.async wrote through the generic proxy: PTX asks for fence.proxy.async \
                  between, NVIDIA's own main loops do without, and the results on hardware are right"
+            }
+            Tolerated::CopyOverEndedObject => {
+                "the copy writes through the async proxy to bytes of a barrier object whose use mbarrier.inval has ended before it: PTX \
+                 asks for fence.proxy.async between, Triton's kernels do without, and mbarrier.inval leaves nothing there that could \
+                 come after the copy"
             }
             Tolerated::PipelineDestructor => {
                 "the library lets the last thread invalidate the barrier after match.any.sync and an atomic, which by the letter of PTX \
@@ -41,6 +49,10 @@ impl Tolerated {
                 "nothing where a compiler writes the loop; in PTX by hand, fence.proxy.async after the wait for the copies and before the \
                  barrier"
             }
+            Tolerated::CopyOverEndedObject => {
+                "nothing where a compiler lays out shared memory; in PTX by hand, fence.proxy.async after mbarrier.inval and before the \
+                 barrier"
+            }
             Tolerated::PipelineDestructor => "nothing in the kernel: it is the library's code",
         }
     }
@@ -53,8 +65,15 @@ impl Race {
         if id == RACE_PROXY && is_copy && second.op.agent == Agent::Async(AsyncKind::Wgmma) {
             return Some(Tolerated::CopyReadByWgmma);
         }
-        let ends = [first, second].into_iter().find(|access| access.is_mbarrier && self.invalidates(access.pc))?;
-        self.is_after_match(ends.pc).then_some(Tolerated::PipelineDestructor)
+        let ends_object = |access: &Access| access.is_mbarrier && self.invalidates(access.pc);
+        // Nothing but the fence is missing: where nothing orders the two, the mistake is another.
+        let is_async_write = second.proxy == Proxy::Async && second.action == SideAction::Write;
+        if id == RACE_PROXY && ends_object(first) && is_async_write {
+            return Some(Tolerated::CopyOverEndedObject);
+        }
+        let ends = [first, second].into_iter().find(|access| ends_object(access))?;
+        let are_of_object = first.is_mbarrier && second.is_mbarrier;
+        (are_of_object && self.is_after_match(ends.pc)).then_some(Tolerated::PipelineDestructor)
     }
 
     fn invalidates(&self, pc: Pc) -> bool {
