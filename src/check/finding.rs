@@ -10,6 +10,7 @@ use super::catalogue::FindingId;
 use super::contention::Contention;
 use super::remedy::Candidate;
 use super::sections::Reversible;
+use super::touched::Touched;
 use crate::base::Severity;
 use crate::isa::Space;
 use crate::machine::{IssuePoint, LaneMask};
@@ -30,6 +31,8 @@ pub struct Finding {
     pub first: Option<Side>,
     /// The bytes it is about.
     pub memory: Option<MemoryRange>,
+    /// Of a race, the bytes of all pairs that are counted in it.
+    pub touched: Touched,
     /// Why it is wrong, in one line: the edge that is missing, or the rule that was broken.
     pub why: String,
     /// What to insert or to change, and where, in one line.
@@ -170,8 +173,15 @@ impl Findings {
         self.counted_in.insert(pair, same.unwrap_or(self.list.len()));
         match same.map(|index| &mut self.list[index]) {
             None => self.list.push(finding),
-            Some(known) if known.rank() < finding.rank() => *known = Finding { count: known.count + finding.count, ..finding },
-            Some(known) => known.count += finding.count,
+            Some(known) => {
+                let count = known.count + finding.count;
+                let mut touched = std::mem::take(&mut known.touched);
+                touched.join(&finding.touched);
+                if known.rank() < finding.rank() {
+                    *known = finding;
+                }
+                (known.count, known.touched) = (count, touched);
+            }
         }
         same.is_none()
     }
@@ -189,10 +199,11 @@ impl Findings {
 
     /// Counts a repetition of a race of this severity whose sides are so far apart, and says whether that is all there is to it: it is
     /// known, as severe, and of sides as far apart.
-    pub fn repeats_race(&mut self, pair: Pair, severity: Severity, distance: Distance) -> bool {
+    pub fn repeats_race(&mut self, pair: Pair, severity: Severity, distance: Distance, touched: &Touched) -> bool {
         assert!(pair.id.is_race(), "{:?} has no reach", pair.id);
         let Some(known) = self.known(pair).filter(|known| known.rank() >= (severity, Some(distance))) else { return false };
         known.count += 1;
+        known.touched.join(touched);
         self.reported += 1;
         true
     }
@@ -260,6 +271,7 @@ impl Finding {
             second,
             first: None,
             memory: None,
+            touched: Touched::default(),
             why,
             fix,
             candidates: Vec::new(),

@@ -35,6 +35,7 @@ mod same_cause;
 mod sections;
 mod statement;
 pub mod sync;
+mod touched;
 
 pub use catalogue::FindingId;
 pub use checker::{Checker, CheckerRow, MakeChecker};
@@ -48,3 +49,4 @@ pub use remedy::{BarrierLevel, Candidate, CopyKind, Position, Remedy};
 pub use reporter::Reporter;
 pub use same_cause::SameCause;
 pub use sections::Reversible;
+pub use touched::Touched;

@@ -32,6 +32,8 @@ pub struct Fault {
     pub launch: usize,
     /// What happened, in one line.
     pub message: String,
+    /// Where what is wrong comes from, if that is known; else empty.
+    pub why: String,
     /// Where, unless it is about no single instruction.
     pub site: Option<Site>,
     /// Lines of the source language that `.loc` gives for it: of a hang, those of all waiting threads.
@@ -116,7 +118,8 @@ impl FaultContext<'_> {
             Some(message) => self.fault(LAUNCH_BOUNDS, message),
             None => self.fault(trap.kind.into(), trap.message.clone()),
         };
-        let fault = Fault { made_up: origin, ..fault };
+        let why = causes::null_loaded(launched, trap, machine).unwrap_or_default();
+        let fault = Fault { made_up: origin, why, ..fault };
         let source_lines = numbers(self.program, trap.place.pc);
         Fault { site: Some(self.site(trap.place, trap.lanes)), source_lines, ..fault }
     }
@@ -184,6 +187,7 @@ impl FaultContext<'_> {
             kernel,
             launch: self.index,
             message,
+            why: String::new(),
             site: None,
             source_lines: Vec::new(),
             waiting: Vec::new(),

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::Dim3;
-use crate::launch::Case;
+use crate::launch::{Case, PlannedBuffer};
 use crate::machine::{Block, BlockLife, FrameBase, LANES, LaneGroup, LaneMask, Machine, Warp, frames};
 use crate::program::{FuncId, Function, Pc, Program};
 
@@ -49,11 +49,13 @@ pub struct Buffer {
 impl Buffer {
     /// The buffers of a case.
     pub fn of_case(case: &Case) -> Vec<Buffer> {
-        let buffer = |buffer: &crate::launch::PlannedBuffer| {
-            let ty = ScalarType::from_word(buffer.element.name()).unwrap_or(ScalarType::B8);
-            Buffer { name: buffer.name.clone(), ty, shape: buffer.shape.clone() }
-        };
-        case.buffers.iter().map(buffer).collect()
+        case.buffers.iter().map(Self::of).collect()
+    }
+
+    /// A buffer.
+    pub fn of(buffer: &PlannedBuffer) -> Self {
+        let ty = ScalarType::from_word(buffer.element.name()).unwrap_or(ScalarType::B8);
+        Self { name: buffer.name.clone(), ty, shape: buffer.shape.clone() }
     }
 }
 

@@ -188,3 +188,21 @@ fn syntax_is_accepted_as_ptxas_does() {
     }
     assert!(problems.is_empty(), "{} problem(s):\n{}", problems.len(), problems.join("\n"));
 }
+
+#[test]
+fn a_kernel_of_triton_gets_advice_in_the_words_of_triton() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/corpus/triton_layer_norm_2_sm80.ptx");
+    let text = std::fs::read_to_string(corpus).unwrap();
+    let without: String = text.lines().filter(|line| !line.contains("bar.sync")).map(|line| format!("{line}\n")).collect();
+    assert!(without.len() < text.len(), "the kernel has barriers");
+    let folder = std::env::temp_dir().join(format!("ptxdbg-words-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("layer_norm.ptx");
+    std::fs::write(&path, without).unwrap();
+    let request = Request { modules: vec![path], launch: LaunchChoice::MadeUp, overrides: Overrides::default() };
+    let (found, ..) = run(&open(&request).unwrap(), &RunOptions::default());
+    std::fs::remove_dir_all(folder).unwrap();
+    let races = found.iter().filter(|finding| finding.id.word().starts_with("race.shared"));
+    let fixes: Vec<&str> = races.map(|finding| finding.fix.as_str()).collect();
+    assert!(!fixes.is_empty() && fixes.iter().all(|fix| fix.contains("tl.debug_barrier()")), "{fixes:?}");
+}

@@ -42,13 +42,20 @@ fn lanes_are_ordered_by_lockstep_only_where_warps_have_a_stack() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/races/lockstep.ron");
     let request = Request { modules: Vec::new(), launch: LaunchChoice::File(file), overrides: Overrides::default() };
     let opened = open(&request).unwrap();
-    let ids = |divergence: Option<DivergencePolicy>| {
+    let ids = |case: usize, divergence: Option<DivergencePolicy>| {
         let options = RunOptions { checks: Checks::ALL, divergence, ..RunOptions::default() };
-        let report = verify_case(&opened.program, &opened.plan.cases[0], &options, false).unwrap();
+        let report = verify_case(&opened.program, &opened.plan.cases[case], &options, false).unwrap();
         report.findings.iter().map(|finding| finding.id.word()).collect::<Vec<_>>()
     };
-    assert_eq!((ids(None), ids(Some(DivergencePolicy::Stack))), (vec!["race.lockstep"], vec!["race.lockstep"]));
-    assert!(ids(Some(DivergencePolicy::Independent)).contains(&"race.shared.raw"));
+    let (volatile, plain, fenced) = (0, 1, 2);
+    for case in [volatile, fenced] {
+        assert_eq!((ids(case, None), ids(case, Some(DivergencePolicy::Stack))), (vec!["race.lockstep"], vec!["race.lockstep"]));
+    }
+    assert!(ids(volatile, Some(DivergencePolicy::Independent)).contains(&"race.unordered"));
+    assert!(ids(fenced, Some(DivergencePolicy::Independent)).contains(&"race.shared.raw"));
+    for divergence in [DivergencePolicy::Stack, DivergencePolicy::Independent] {
+        assert!(ids(plain, Some(divergence)).contains(&"race.shared.raw"), "{divergence:?}");
+    }
 }
 
 /// What the last finding of each rule says.

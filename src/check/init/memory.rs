@@ -10,6 +10,7 @@ use super::registers::{Cause, Origin, Reported};
 use super::undefined::UndefinedBytes;
 use super::unwritten::whose;
 use super::used;
+use crate::base::Severity;
 use crate::check::finding::{Finding, MemoryRange, Side, SideAction};
 use crate::check::init::catalogue::MEMORY_UNINITIALIZED;
 use crate::check::lane_text::lanes_do;
@@ -306,6 +307,7 @@ impl Memory {
         let reduces = matches!(&copy.work, CopyKind::Bulk { reduction: Some(_), .. } | CopyKind::StAsync { reduction: Some(_), .. });
         let mut written = Vec::new();
         copy.work.writes(event.lanes, |at, bytes| written.push((at, bytes)));
+        let is_uncompared = !reduces && !written.is_empty() && written.iter().all(|(at, _)| self.is_uncompared(*at));
         for (at, bytes) in written {
             if reduces && missing.is_none() && !self.holds(copy.by.number, at, bytes) {
                 missing = self.gap(copy.by.number, at, bytes);
@@ -314,8 +316,18 @@ impl Memory {
         }
         missing.map(|memory| {
             let side = Side { bytes: memory.bytes, copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, SideAction::Read) };
-            self.finding_with_origin(side, memory, "this copy reads", program)
+            let finding = self.finding_with_origin(side, memory, "this copy reads", program);
+            if !is_uncompared {
+                return finding;
+            }
+            let why = format!("{}; it goes to a buffer for which the launch has no expect, as it has for others", finding.why);
+            Finding { severity: Severity::Note, why, ..finding }
         })
+    }
+
+    /// Whether nothing looks at a place after the launch, where others are compared.
+    fn is_uncompared(&self, at: Destination) -> bool {
+        at.owner == MemoryOwner::Global && self.uncompared.iter().any(|range| range.contains(&at.address))
     }
 
     /// A copy moves bytes to shared memory: what is undefined of them is so there, with where it comes from.

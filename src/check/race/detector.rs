@@ -466,7 +466,8 @@ impl Detector<'_> {
             return (relation, false);
         }
         let fenced = || self.is_fenced(other, |memory| self.block.all_fenced_before(memory, access.op.warp, &other.op));
-        let in_lockstep = || !self.notes_lockstep && self.is_in_lockstep(other, other.op.lanes);
+        let are_kept_in_order = other.strong.is_some() && access.strong.is_some();
+        let in_lockstep = || !self.notes_lockstep && are_kept_in_order && self.is_in_lockstep(other, other.op.lanes);
         if (self.block.happens_before_all(access.op.warp, &other.op) || self.is_same(other) || in_lockstep()) && (!crosses || fenced()) {
             return (HbRelation::Before, true);
         }

@@ -9,6 +9,7 @@
 
 use super::Race;
 use super::access::{Access, Ref};
+use super::advice::{Language, Term};
 use super::report::uses_object;
 use super::shadow::Entry;
 use crate::check::finding::{Finding, Link, MemoryRange, Pair, Side, SideAction};
@@ -43,7 +44,7 @@ impl Race {
             let first = self.side(access, access.lanes_at(address, &self.shared_log));
             if !self.deferred.repeats(Pair::new(CLUSTER_EXITED, 0, Some(&first), exit)) {
                 let memory = MemoryRange { space: Space::Shared, block: self.index_in(block_slot), address, bytes: access.bytes.min(16) };
-                self.deferred.defer(outlives(first, exit, memory));
+                self.deferred.defer(outlives(Language::of(&self.program, access.pc), first, exit, memory));
             }
         }
     }
@@ -57,16 +58,17 @@ impl Race {
     }
 }
 
-fn outlives(first: Side, exit: &Side, memory: MemoryRange) -> Finding {
+fn outlives(language: Language, first: Side, exit: &Side, memory: MemoryRange) -> Finding {
     let [x, y, z] = memory.block;
     let why =
         format!("block ({x},{y},{z}), whose shared memory this is, exits without knowing that the access is done: it may come too late");
-    let fix = "have all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait after the access, before any exits";
+    let barrier = language.word(Term::ClusterBarrier);
+    let fix = format!("have all threads of the cluster execute {barrier} after the access, before any exits");
     let link = |place, text: &str| Link { place, text: text.to_string() };
     let chain = vec![
         link(Some(first.place), "another block accesses the shared memory"),
         link(None, "no barrier of the cluster lies between, nor a wait that ends only when the access is done"),
         link(Some(exit.place), "the last thread of the block exits, and its shared memory is gone"),
     ];
-    Finding { first: Some(first), memory: Some(memory), chain, ..Finding::new(CLUSTER_EXITED, *exit, why, fix.to_string()) }
+    Finding { first: Some(first), memory: Some(memory), chain, ..Finding::new(CLUSTER_EXITED, *exit, why, fix) }
 }

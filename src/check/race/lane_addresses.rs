@@ -75,6 +75,15 @@ impl LaneAddresses {
         }
     }
 
+    /// Where what `lane` touched starts; none where all lanes touch all of it.
+    pub fn address(&self, lane: usize, log: &Log) -> Option<u64> {
+        match self {
+            LaneAddresses::All => None,
+            LaneAddresses::Tile(tile) => Some(tile.address(lane)),
+            LaneAddresses::Scattered(index) => Some(log.scattered(*index)[lane]),
+        }
+    }
+
     /// Where the log keeps the addresses, if it does.
     pub fn scattered(&mut self) -> Option<&mut u32> {
         if let LaneAddresses::Scattered(index) = self { Some(index) } else { None }

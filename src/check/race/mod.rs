@@ -9,7 +9,7 @@
 //! that is ordered after everything before it replaces it all (Flanagan and Freund, "FastTrack", 2009).
 //!
 //! A write that a strong read observed is ordered before what follows the read ([`observed`]). Where warps have a stack, as below sm_70,
-//! lanes that execute instructions together are ordered by that.
+//! lanes that execute instructions together are ordered by that, unless the assembler may exchange the instructions ([`lockstep`]).
 //!
 //! Accesses that are morally strong to each other do not race. What does not depend on the interleaving is reported whichever
 //! interleaving ran; what the threads decide by what they read from each other, they decide as in this one.
@@ -33,6 +33,7 @@ mod copies;
 mod detector;
 mod exits;
 mod lane_addresses;
+mod lockstep;
 mod observed;
 mod path;
 mod recording;
@@ -44,7 +45,7 @@ mod unrecorded;
 mod wgmma;
 mod why;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub(super) use cause::is_same as is_same_cause;
@@ -107,6 +108,8 @@ struct Race {
     updates: Updates,
     sync_accesses: SyncAccesses,
     unordered: UnorderedFindings,
+    /// Whether the assembler may exchange two accesses, as far as that was asked.
+    exchanged: BTreeMap<(Pc, Pc), bool>,
     /// The stores that have written different values to one place, by threads that nothing orders.
     differing: BTreeSet<Pc>,
 }
@@ -139,6 +142,7 @@ impl Race {
             updates: Updates::default(),
             sync_accesses: SyncAccesses::default(),
             unordered: UnorderedFindings::new(program),
+            exchanged: BTreeMap::new(),
             differing: BTreeSet::new(),
         }
     }

@@ -3,7 +3,7 @@
 use super::access::Access;
 use super::cause;
 use super::detector::{Conflict, ConflictKind};
-use super::why::why;
+use super::why::{WHY_EXCHANGED, why};
 use super::{Race, ShadowMemory};
 use crate::base::Severity;
 use crate::check::catalogue::FindingId;
@@ -15,6 +15,7 @@ use crate::check::race::catalogue::{
 use crate::check::reachability::Cut;
 use crate::check::remedy::Advice;
 use crate::check::reporter::Reporter;
+use crate::check::touched::Touched;
 use crate::isa::{Scope, Space};
 use crate::machine::{LaneMask, Proxy, Tick};
 use crate::order::{Agent, AsyncKind, scope_of};
@@ -56,7 +57,10 @@ impl Race {
             if conflict.kind == ConflictKind::SameValue && self.is_lost_update(&conflict.first, access) {
                 conflict.kind = ConflictKind::Unordered;
             }
-            if conflict.kind == ConflictKind::Lockstep && std::mem::replace(&mut self.is_lockstep_noted, true) {
+            let is_exchanged = conflict.kind == ConflictKind::Lockstep && self.may_be_exchanged(&conflict.first, access);
+            if is_exchanged {
+                conflict.kind = ConflictKind::Unordered;
+            } else if conflict.kind == ConflictKind::Lockstep && std::mem::replace(&mut self.is_lockstep_noted, true) {
                 continue;
             }
             if is_overlap(&conflict.first, access) || is_overlap(access, &conflict.first) {
@@ -73,12 +77,14 @@ impl Race {
             let distance = self.distance(&conflict.first, access);
             let tolerated = self.tolerated(id, &conflict.first, access);
             let severity = if tolerated.is_some() { Severity::Note } else { id.severity() };
-            if to.findings.repeats_race(Pair::new(id, to.launch, Some(&first), &second), severity, distance) {
+            let touched = self.common_bytes(owner, &conflict, access);
+            if to.findings.repeats_race(Pair::new(id, to.launch, Some(&first), &second), severity, distance, &touched) {
                 continue;
             }
             let relation = self.relation(id, distance, &conflict.first, access);
             let (why, advice) = match tolerated {
                 Some(tolerated) => (tolerated.why().to_string(), Advice::words(tolerated.fix())),
+                None if is_exchanged => (WHY_EXCHANGED.to_string(), self.fix(id, relation, block_slot, &conflict, access)),
                 None => (why(id, relation, &conflict, access), self.fix(id, relation, block_slot, &conflict, access)),
             };
             let finding = Finding {
@@ -86,6 +92,7 @@ impl Race {
                 severity,
                 launch: to.launch,
                 memory: Some(self.touched(owner, &conflict, access)),
+                touched,
                 why,
                 fix: advice.text,
                 candidates: advice.candidates,
@@ -218,6 +225,24 @@ impl Race {
     /// That of the block in `block_slot`.
     pub(super) fn index_in(&self, block_slot: u32) -> [u32; 3] {
         self.order.block(block_slot).map_or([0; 3], |block| self.index_of(block.number))
+    }
+
+    /// The bytes that lanes of both accesses touched, which are not the same thread: those of the conflict, and those beside it.
+    fn common_bytes(&self, owner: ShadowMemory, conflict: &Conflict, access: &Access) -> Touched {
+        let log = if owner == ShadowMemory::Global { &self.log } else { &self.shared_log };
+        let first = &conflict.first;
+        let bytes = u64::from(first.bytes.min(access.bytes).clamp(1, 16));
+        let mut touched = Touched::of(conflict.address..conflict.address.saturating_add(bytes));
+        let same_warp = (first.op.block, first.op.warp, first.op.agent) == (access.op.block, access.op.warp, access.op.agent);
+        for lane in access.op.lanes.iter() {
+            let Some(address) = access.lane_addresses.address(lane, log) else { break };
+            let others = first.lanes_at(address, log);
+            let is_shared = if same_warp { !others.without(LaneMask::of(lane)).is_empty() } else { !others.is_empty() };
+            if is_shared {
+                touched.add(address..address.saturating_add(u64::from(access.bytes.max(1))));
+            }
+        }
+        touched
     }
 
     fn touched(&self, owner: ShadowMemory, conflict: &Conflict, access: &Access) -> MemoryRange {

@@ -9,6 +9,11 @@ use crate::check::race::catalogue::{RACE_LOCKSTEP, RACE_PROXY, RACE_SAME_VALUE, 
 use crate::machine::Proxy;
 use crate::order::{Agent, AsyncKind};
 
+/// Why running in lockstep does not order two accesses.
+pub(super) const WHY_EXCHANGED: &str = "the lanes run these instructions together, but one of them is plain, and ptxas moves a \
+     load over a store that it sees to be to other bytes of its thread: volatile accesses keep their order, and so do any with a membar \
+     between";
+
 /// Why nothing orders a conflict.
 pub(super) fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) -> String {
     let first = &conflict.first;

@@ -13,10 +13,11 @@ use crate::base::WarpId;
 use crate::check::deferred::DeferredFindings;
 use crate::check::finding::{Finding, Side, SideAction};
 use crate::check::lane_text::lanes_do;
+use crate::check::race::Language;
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::ASYNC_UNWAITED_AT_EXIT;
 use crate::machine::{CopyCompletion, CopyEvent, CopyKind, CopyStage, CopyWait, LANES, LaneMask, MemoryOwner, OrderEvent};
-use crate::program::Pc;
+use crate::program::{Pc, Program};
 
 /// The copies of groups that threads have issued and not waited for.
 #[derive(Clone, Default)]
@@ -130,12 +131,14 @@ impl Copies {
     }
 
     /// Lanes exit.
-    pub fn exited(&mut self, event: &OrderEvent<'_>, live: LaneMask) {
+    pub fn exited(&mut self, event: &OrderEvent<'_>, live: LaneMask, program: &Program) {
         assert!(live.contains_all(event.lanes), "a lane exits once");
         let key = (event.by.number, event.place.warp);
         let Some(pending) = self.warps.get_mut(&key) else { return };
         for copy in pending.copies.iter().filter(|copy| copy.lanes.intersects(event.lanes)) {
-            self.deferred.defer(unwaited(copy, copy.lanes & event.lanes, event, pending.committed[usize::from(copy.bulk)]));
+            let language = Language::of(program, copy.side.place.pc);
+            let committed = pending.committed[usize::from(copy.bulk)];
+            self.deferred.defer(unwaited(language, copy, copy.lanes & event.lanes, event, committed));
         }
         pending.end(event.lanes, |_, _| true);
         if event.lanes.contains_all(live) {
@@ -195,16 +198,17 @@ impl Pending {
     }
 }
 
-fn unwaited(copy: &Copy, lanes: LaneMask, event: &OrderEvent<'_>, committed: [u32; LANES]) -> Finding {
+fn unwaited(language: Language, copy: &Copy, lanes: LaneMask, event: &OrderEvent<'_>, committed: [u32; LANES]) -> Finding {
     let is_committed = lanes.iter().all(|lane| copy.group < committed[lane]);
     let group = if is_committed { "of theirs is in a group that was never waited for" } else { "of theirs was never committed to a group" };
     let why = format!("{} here, and an asynchronous copy {group}", lanes_do(lanes, "exit"));
-    let wait = match (copy.bulk, is_committed) {
-        (true, true) => "cp.async.bulk.wait_group.read 0",
-        (true, false) => "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read 0",
-        (false, true) => "cp.async.wait_group 0",
-        (false, false) => "cp.async.commit_group and cp.async.wait_group 0",
+    let words = match (language, copy.bulk) {
+        (Language::Cuda, true) => ["cuda::ptx::cp_async_bulk_commit_group()", "cuda::ptx::cp_async_bulk_wait_group_read(0)"],
+        (Language::Cuda, false) => ["__pipeline_commit()", "__pipeline_wait_prior(0)"],
+        (Language::Triton | Language::Ptx, true) => ["cp.async.bulk.commit_group", "cp.async.bulk.wait_group.read 0"],
+        (Language::Triton | Language::Ptx, false) => ["cp.async.commit_group", "cp.async.wait_group 0"],
     };
+    let wait = words[usize::from(is_committed)..].join(" and ");
     let second = Side::new(event.place, lanes, SideAction::Synchronize);
     let finding = Finding::new(ASYNC_UNWAITED_AT_EXIT, second, why, format!("insert {wait} before the threads exit"));
     Finding { first: Some(Side { lanes, ..copy.side }), ..finding }

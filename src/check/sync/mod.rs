@@ -118,7 +118,7 @@ impl Sync {
     /// Memory is about to be accessed. True if that is a new finding, as of all that follow.
     #[inline]
     fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        self.clusters.access(event);
+        self.clusters.access(event, to.program);
         self.locks.access(event);
         matches!(event.space, Space::Shared | Space::SharedCluster) && self.mbarriers.access(event, to)
     }
@@ -163,7 +163,7 @@ impl Sync {
     fn exited(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let live = self.barriers.of(event.by).live(event.place.warp.number());
         let found = self.masks.exited(event, live, &mut self.reachability, to);
-        self.copies.exited(event, live);
+        self.copies.exited(event, live, to.program);
         self.barriers.of(event.by).exited(event);
         found
     }

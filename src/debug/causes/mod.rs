@@ -1,5 +1,6 @@
 //! What of a fault or finding comes from the launch: from values that are made up, or that contradict each other.
 
+mod null;
 mod short;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use crate::launch::{Basis, Origins, ParamPart, ParamValue, PlannedBuffer, Planne
 use crate::machine::{Trap, TrapKind};
 use crate::program::{FuncId, Pc, Program};
 
+pub use null::null_loaded;
 pub use short::too_short;
 
 /// A launch in which a fault came up.

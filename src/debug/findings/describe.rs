@@ -79,7 +79,7 @@ impl<'a> Descriptions<'a> {
             described.value = named.value(&scene, side, memory);
         }
         if is_second {
-            text.memory = Some(named.text(memory));
+            text.memory = Some(named.text(memory, place::region(&scene, memory.space, finding.touched.ranges())));
         }
     }
 
@@ -209,10 +209,11 @@ impl Named {
         Some(values.join(" "))
     }
 
-    fn text(self, memory: &MemoryRange) -> MemoryText {
+    fn text(self, memory: &MemoryRange, region: Option<String>) -> MemoryText {
         let of_block = matches!(memory.space, Space::Shared | Space::SharedCluster | Space::Local | Space::ParamFunc);
         MemoryText {
             name: self.element.name,
+            region,
             symbol: self.element.symbol,
             space: memory.space.word(),
             block: of_block.then_some(memory.block),

@@ -6,6 +6,7 @@ use super::describe::link_text;
 use super::{CheckerId, Checks, Descriptions, FindingText, FixOutcome, LinkText, Suppressions};
 use crate::check::{Finding, SynchronizationPath};
 use crate::debug::focus::ThreadFilter;
+use crate::debug::names::place;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::timeline::{End, Ran};
 use crate::debug::view::{self, Warps};
@@ -86,6 +87,7 @@ impl Session {
     /// Gives names to what the checkers have found meanwhile. The session stays where it stands.
     pub(in crate::debug) fn describe_findings(&mut self) {
         let known = self.known.texts.len();
+        self.name_regions();
         let mut new: Vec<Finding> = Vec::new();
         let mut other_sides: Vec<(usize, Finding)> = Vec::new();
         for (index, (finding, noticed)) in self.timeline.findings().enumerate() {
@@ -115,6 +117,16 @@ impl Session {
         let texts = self.described(&new, known + 1);
         self.return_to(now);
         self.known.texts.extend(texts);
+    }
+
+    /// Says anew of what regions the findings are that have texts: more pairs may count in them by now.
+    fn name_regions(&mut self) {
+        let scene = self.scene();
+        let region = |finding: &Finding| place::region(&scene, finding.memory?.space, finding.touched.ranges());
+        let regions: Vec<Option<String>> = self.timeline.findings().map(|(finding, _)| region(finding)).collect();
+        for (text, region) in self.known.texts.iter_mut().zip(regions) {
+            text.memory.iter_mut().for_each(|memory| memory.region.clone_from(&region));
+        }
     }
 
     /// Findings with names, the first of them as number `first`; the session stands elsewhere then.

@@ -72,6 +72,8 @@ pub struct SideText {
 pub struct MemoryText {
     /// `out[17]`, `tile+0x40`, or the address.
     pub name: String,
+    /// Where several elements of an array of more than one dimension are touched, all of them: `C[0:32, 0:32]`.
+    pub region: Option<String>,
     /// The variable or buffer alone, if the bytes are in one.
     pub symbol: Option<String>,
     /// The state space.
@@ -93,6 +95,13 @@ pub struct LinkText {
     pub text: String,
 }
 
+impl MemoryText {
+    /// `C[3][7] of C[0:32, 0:32]`
+    pub fn named(&self) -> String {
+        self.region.as_ref().map_or_else(|| self.name.clone(), |region| format!("{} of {region}", self.name))
+    }
+}
+
 impl FindingText {
     /// What stopped a launch, as number `number` of the list.
     pub fn of_fault(number: usize, fault: &Fault) -> Self {
@@ -107,7 +116,7 @@ impl FindingText {
             first: None,
             second: fault.site.as_ref().map(side),
             memory: None,
-            why: String::new(),
+            why: fault.why.clone(),
             fix: String::new(),
             tried: None,
             chain: Vec::new(),

@@ -1,5 +1,7 @@
 //! Places in memory as the author of a kernel calls them: `full[1]`, `smem+0x40`, `A+0x8000`.
 
+use std::ops::Range;
+
 use super::scope::variable_place;
 use super::symbols::{Symbol, symbol};
 use crate::debug::scene::Scene;
@@ -31,13 +33,7 @@ pub fn element(scene: &Scene<'_>, space: Space, address: u64) -> Element {
         return Element { name: format!("{address:#x}"), symbol: None, ty: None };
     };
     let short = short_name(&symbol.name);
-    let variable = scene.program().variables.iter().find(|variable| *variable.name == *symbol.name);
-    let buffer = || scene.buffers.iter().find(|buffer| buffer.name == symbol.name).map(|buffer| (buffer.ty, buffer.shape.clone()));
-    let of_variable = |variable| {
-        let place = variable_place(scene, variable, None);
-        (place.ty, place.extents())
-    };
-    let typed = variable.map(of_variable).or_else(buffer);
+    let typed = typed(scene, &symbol);
     let bytes = typed.as_ref().map_or(0, |(ty, _)| u64::from(ty.bits() / 8));
     let name = match &typed {
         // Of an array of bytes it may be that compilers declare arrays of any type so.
@@ -48,6 +44,77 @@ pub fn element(scene: &Scene<'_>, space: Space, address: u64) -> Element {
         _ => name_plus(short, symbol.offset),
     };
     Element { name, symbol: Some(short.to_string()), ty: typed.map(|(ty, _)| ty) }
+}
+
+/// The elements of an array of several dimensions that ranges of addresses cover, if they are a box of more than one: `C[0:32, 0:32]`,
+/// as Python writes it, the ends not included.
+pub fn region(scene: &Scene<'_>, space: Space, ranges: &[Range<u64>]) -> Option<String> {
+    let (first, last) = (ranges.first()?, ranges.last()?);
+    let symbol = symbol(scene, space, first.start)?;
+    let (ty, shape) = typed(scene, &symbol)?;
+    let size = u64::from(ty.bits() / 8);
+    let elements = shape.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent))?;
+    let base = first.start.checked_sub(symbol.offset)?;
+    if size == 0 || shape.len() < 2 || last.end > base.checked_add(elements.checked_mul(size)?)? {
+        return None;
+    }
+    let elements: Vec<Range<u64>> = ranges.iter().map(|range| (range.start - base) / size..(range.end - base).div_ceil(size)).collect();
+    Some(format!("{}[{}]", short_name(&symbol.name), covered(&shape, &elements)?))
+}
+
+/// The box that ranges of elements are, in rows of an array of this shape.
+fn covered(shape: &[u64], ranges: &[Range<u64>]) -> Option<String> {
+    let columns = shape.last().copied().filter(|columns| *columns > 0)?;
+    let mut bounds: Vec<Range<u64>> = Vec::new();
+    let (mut count, mut rows) = (0, 0);
+    for range in ranges {
+        let mut at = range.start;
+        while at < range.end {
+            let end = range.end.min((at / columns + 1) * columns);
+            include(&mut bounds, shape, at / columns, at % columns..at % columns + (end - at));
+            count += end - at;
+            rows += 1;
+            if rows > ROWS {
+                return None;
+            }
+            at = end;
+        }
+    }
+    let volume: u64 = bounds.iter().map(|bound| bound.end - bound.start).product();
+    let part =
+        |bound: &Range<u64>| if bound.end - bound.start == 1 { bound.start.to_string() } else { format!("{}:{}", bound.start, bound.end) };
+    (volume == count && count > 1).then(|| bounds.iter().map(part).collect::<Vec<_>>().join(", "))
+}
+
+/// Widens `bounds` by a piece of row number `row`.
+fn include(bounds: &mut Vec<Range<u64>>, shape: &[u64], row: u64, columns: Range<u64>) {
+    let mut rest = row;
+    let mut piece = vec![columns];
+    for extent in shape.iter().rev().skip(1) {
+        let index = rest % extent.max(&1);
+        piece.push(index..index + 1);
+        rest /= extent.max(&1);
+    }
+    piece.reverse();
+    if bounds.is_empty() {
+        *bounds = piece;
+        return;
+    }
+    bounds.iter_mut().zip(piece).for_each(|(bound, piece)| *bound = bound.start.min(piece.start)..bound.end.max(piece.end));
+}
+
+/// Rows of a region that are looked at, at most.
+const ROWS: u64 = 1 << 16;
+
+/// The type of the elements of a variable or a buffer, and its extents.
+fn typed(scene: &Scene<'_>, symbol: &Symbol) -> Option<(ScalarType, Vec<u64>)> {
+    let variable = scene.program().variables.iter().find(|variable| *variable.name == *symbol.name);
+    let buffer = || scene.buffers.iter().find(|buffer| buffer.name == symbol.name).map(|buffer| (buffer.ty, buffer.shape.clone()));
+    let of_variable = |variable| {
+        let place = variable_place(scene, variable, None);
+        (place.ty, place.extents())
+    };
+    variable.map(of_variable).or_else(buffer)
 }
 
 /// `[17]`, or `[1][7]` of an array of two dimensions.
@@ -84,7 +151,19 @@ fn name_plus(name: &str, offset: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::subscript;
+    use super::{covered, subscript};
+
+    #[test]
+    fn rows_of_a_tile_are_one_box() {
+        let rows = |first: u64, count: u64, from: u64, to: u64| (first..first + count).map(move |row| row * 128 + from..row * 128 + to);
+        let boxed = |ranges: Vec<std::ops::Range<u64>>| covered(&[64, 128], &ranges);
+        assert_eq!(boxed(rows(0, 32, 0, 32).collect()), Some("0:32, 0:32".to_string()));
+        assert_eq!(boxed(rows(3, 1, 7, 9).collect()), Some("3, 7:9".to_string()));
+        assert_eq!(boxed(Vec::from_iter([2 * 128..3 * 128, 3 * 128..5 * 128])), Some("2:5, 0:128".to_string()));
+        assert_eq!(boxed(rows(0, 2, 0, 32).chain(rows(4, 1, 0, 32)).collect()), None, "a row between is left out");
+        assert_eq!(boxed(std::iter::once(5..6).collect()), None, "one element is none");
+        assert_eq!(covered(&[2, 3, 4], &[0..4, 12..16]), Some("0:2, 0, 0:4".to_string()));
+    }
 
     #[test]
     fn a_subscript_has_as_many_parts_as_the_shape() {

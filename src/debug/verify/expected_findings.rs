@@ -65,6 +65,7 @@ mod tests {
             kernel: "k".to_string(),
             launch: 0,
             message: String::new(),
+            why: String::new(),
             site: None,
             source_lines: vec![line],
             waiting: Vec::new(),

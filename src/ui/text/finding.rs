@@ -115,7 +115,7 @@ fn headline(finding: &FindingText) -> String {
 
 /// `s+0x14 in shared memory of block (0,0,0), 4 bytes`
 fn memory(memory: &MemoryText) -> String {
-    let MemoryText { name, space, block, bytes, .. } = memory;
+    let (MemoryText { space, block, bytes, .. }, name) = (memory, memory.named());
     let owner = block.map_or(String::new(), |block| format!(" of block {}", Dim3(block)));
     let plural = if *bytes == 1 { "byte" } else { "bytes" };
     format!("{name} in {space} memory{owner}, {bytes} {plural}")

@@ -64,6 +64,9 @@ enum Record<'a> {
     Note {
         text: &'a str,
     },
+    Error {
+        message: &'a str,
+    },
     MadeUp {
         launch_file: &'a str,
         reasons: Vec<ReasonRecord<'a>>,
@@ -72,7 +75,7 @@ enum Record<'a> {
 
 /// Why a value of a made-up launch is what it is.
 #[derive(Serialize)]
-struct ReasonRecord<'a> {
+pub(super) struct ReasonRecord<'a> {
     what: &'a str,
     why: &'a str,
 }
@@ -204,6 +207,11 @@ pub fn comparison(name: &str, comparison: &Comparison) -> String {
     line(&Record::Comparison { name, compared, passed: compared && failures.is_empty(), failures })
 }
 
+/// What keeps the program from doing what was asked for.
+pub fn error(message: &str) -> String {
+    line(&Record::Error { message })
+}
+
 /// What was chosen without being said.
 pub fn note(text: &str) -> String {
     line(&Record::Note { text })
@@ -211,6 +219,10 @@ pub fn note(text: &str) -> String {
 
 /// A launch file that was made up.
 pub fn made_up(text: &str, reasons: &[Reason]) -> String {
-    let reasons = reasons.iter().map(|Reason { what, why, .. }| ReasonRecord { what, why });
-    line(&Record::MadeUp { launch_file: text, reasons: reasons.collect() })
+    line(&Record::MadeUp { launch_file: text, reasons: reason_records(reasons) })
+}
+
+/// Why the values of a made-up launch are what they are.
+pub(super) fn reason_records(reasons: &[Reason]) -> Vec<ReasonRecord<'_>> {
+    reasons.iter().map(|Reason { what, why, .. }| ReasonRecord { what, why }).collect()
 }

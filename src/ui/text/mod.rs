@@ -55,6 +55,11 @@ pub enum Style {
     Sarif,
 }
 
+/// What keeps the program from doing what was asked for, for programs that read JSON.
+pub fn error(message: &str) -> String {
+    json::error(message)
+}
+
 /// The diagnostics of one file, each with its line underlined; for people also a last line that counts them.
 pub fn diagnostics(sources: &Sources, diagnostics: &[Diagnostic], style: Style) -> String {
     match style {

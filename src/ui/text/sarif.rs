@@ -8,8 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::{json, report};
 use crate::base::{Diagnostic, Dim3, Sources};
+use crate::debug::certificate::Certificate;
 use crate::debug::findings::{FindingText, SideText, findings};
-use crate::debug::{CaseReport, Comparison, Failure, FileLine, Omitted, Site, Summary};
+use crate::debug::{CaseReport, Comparison, Failure, FileLine, Omitted, Reason, Site, Summary};
 use crate::ui::visible::visible_json;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json";
@@ -32,8 +33,24 @@ struct Run {
     tool: Tool,
     column_kind: &'static str,
     results: Vec<RunResult>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    invocations: Vec<Invocation>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     properties: Map<String, Value>,
+}
+
+/// A run of the program that did not do what was asked for.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Invocation {
+    execution_successful: bool,
+    tool_execution_notifications: [Notification; 1],
+}
+
+#[derive(Debug, Serialize)]
+struct Notification {
+    level: &'static str,
+    message: Message,
 }
 
 #[derive(Debug, Serialize)]
@@ -129,7 +146,8 @@ impl Default for Log {
         let mut rules: Vec<Rule> = findings().map(|id| rule(id.word(), id.meaning())).collect();
         rules.push(rule(MISMATCH, "the memory at the end of a launch is not what its launch file expects"));
         let driver = Driver { name: "ptxdbg", semantic_version: env!("CARGO_PKG_VERSION"), rules };
-        let run = Run { tool: Tool { driver }, column_kind: "unicodeCodePoints", results: Vec::new(), properties: Map::new() };
+        let (results, invocations) = (Vec::new(), Vec::new());
+        let run = Run { tool: Tool { driver }, column_kind: "unicodeCodePoints", results, invocations, properties: Map::new() };
         Self { schema: SCHEMA, version: "2.1.0", runs: [run] }
     }
 }
@@ -151,10 +169,35 @@ impl Log {
             Comparison::NothingExpected => {}
             Comparison::Compared(failures) => self.runs[0].results.extend(failures.iter().map(|failure| mismatch(name, failure))),
             Comparison::NotCompared => {
-                let names = self.runs[0].properties.entry("notCompared").or_insert_with(|| json!([]));
-                names.as_array_mut().into_iter().for_each(|names| names.push(json!(name)));
+                self.list("notCompared", json!(name));
             }
         }
+    }
+
+    /// Adds what can be said of the other orders of the case called `name`, as the property `certificates` of the run.
+    pub fn certificate(&mut self, name: &str, certificate: &Certificate) {
+        let mut entry = json!(certificate);
+        if let Some(entry) = entry.as_object_mut() {
+            entry.insert("name".to_string(), json!(name));
+        }
+        self.list("certificates", entry);
+    }
+
+    /// Adds a launch file that was made up, and why its values are what they are, as the property `madeUp` of the run.
+    pub fn made_up(&mut self, launch_file: &str, reasons: &[Reason]) {
+        self.list("madeUp", json!({ "launchFile": launch_file, "reasons": json::reason_records(reasons) }));
+    }
+
+    /// Adds what keeps the program from doing what was asked for.
+    pub fn error(&mut self, message: &str) {
+        let notification = Notification { level: "error", message: Message { text: message.to_string() } };
+        self.runs[0].invocations.push(Invocation { execution_successful: false, tool_execution_notifications: [notification] });
+    }
+
+    /// Adds an entry to a property of the run that is a list.
+    fn list(&mut self, property: &str, entry: Value) {
+        let list = self.runs[0].properties.entry(property).or_insert_with(|| json!([]));
+        list.as_array_mut().into_iter().for_each(|list| list.push(entry.clone()));
     }
 
     /// Adds what was found in a run.
@@ -208,9 +251,10 @@ fn plain(rule_id: String, level: &'static str, text: String) -> RunResult {
 
 fn finding(finding: &FindingText) -> RunResult {
     let level = finding.severity.word();
-    let memory = finding.memory.as_ref().map_or(String::new(), |memory| format!("{}: ", memory.name));
+    let memory = finding.memory.as_ref().map_or(String::new(), |memory| format!("{}: ", memory.named()));
     let fix = if finding.fix.is_empty() { String::new() } else { format!("fix: {}", finding.fix) };
-    let sentences = [format!("{memory}{}", finding.message), finding.why.clone(), fix];
+    let launch = if finding.made_up.is_empty() { String::new() } else { format!("launch: {}", finding.made_up) };
+    let sentences = [format!("{memory}{}", finding.message), finding.why.clone(), fix, launch];
     let text: Vec<String> = sentences.into_iter().filter(|text| !text.is_empty()).collect();
     let ptx = finding.site().and_then(|site| site.lines.first().filter(|_| site.lines.len() > 1));
     let first = finding.first.iter().filter_map(|side| Some(location(best(&side.site)?, Some(described("first", side)))));

@@ -157,7 +157,7 @@ impl Race {
         if let (Some(arrived), Some(seen)) = (write.phase, read.phase)
             && arrived >= seen
         {
-            return Some(Advice::new(self.other_phase(&write, &read), vec![vec![Remedy::OtherParity(read.pc)]]));
+            return Some(Advice::new(self.other_phase(language, &write, &read), vec![vec![Remedy::OtherParity(read.pc)]]));
         }
         let is_seen = self.is_seen(block_slot, conflict, second);
         if is_seen && !read.ordering.acquires() || released && !acquired {
@@ -209,11 +209,12 @@ impl Race {
     }
 
     /// The wait of one side saw the end of a phase that the arrival of the other one is not part of.
-    fn other_phase(&self, write: &SyncAccess, read: &SyncAccess) -> String {
+    fn other_phase(&self, language: Language, write: &SyncAccess, read: &SyncAccess) -> String {
         let (arrives, waits) = (line(&self.program, write.pc), line(&self.program, read.pc));
         format!(
-            "consider a larger count in mbarrier.init, or the other parity at {waits}: the phase whose end it sees ends without the \
-             arrival at {arrives}"
+            "consider a larger count in {}, or the other parity at {waits}: the phase whose end it sees ends without the arrival at \
+             {arrives}",
+            language.word(Term::PhaseInit)
         )
     }
 
@@ -221,7 +222,7 @@ impl Race {
         let line = line(&self.program, read.pc);
         let around = if self.is_repeated(read.pc) { "the loop around " } else { "" };
         if read.phase.is_some() {
-            return format!("consider mbarrier.try_wait.acquire at {line}: .relaxed there acquires nothing");
+            return format!("consider {} at {line}: the relaxed wait there acquires nothing", language.word(Term::PhaseAcquire));
         }
         let (fence, load) = (language.word(Term::Fence), language.word(Term::Acquire));
         format!("consider {fence} after {around}{line}, or {load} there: the value that it reads orders nothing without an acquire")
@@ -230,7 +231,7 @@ impl Race {
     fn missing_release(&self, language: Language, write: &SyncAccess) -> String {
         let line = line(&self.program, write.pc);
         if write.phase.is_some() {
-            return format!("consider mbarrier.arrive.release at {line}: .relaxed there releases nothing");
+            return format!("consider {} at {line}: the relaxed arrival there releases nothing", language.word(Term::PhaseRelease));
         }
         let (fence, store) = (language.word(Term::Fence), language.word(Term::Release));
         format!("consider {fence} before {line}, or {store} there: what it writes orders nothing without a release")
@@ -318,13 +319,13 @@ impl Race {
         let wait = self.sync_accesses.waits.iter().rev().find(|wait| wait.by == (op.block, op.warp) && wait.tick > op.tick)?;
         let at = line(&self.program, wait.pc);
         let Some(later) = commits.iter().filter(|tick| **tick < wait.tick).count().checked_sub(1) else {
-            let text =
-                format!("consider cp.async.commit_group between the copy of {issued} and the wait at {at}, which waits for closed groups");
+            let commit = language.word(Term::CommitGroup);
+            let text = format!("consider {commit} between the copy of {issued} and the wait at {at}, which waits for closed groups");
             return Some(Advice::new(text, vec![vec![Remedy::Commit(wait.pc)]]));
         };
         if u64::from(wait.pending) > later as u64 {
             let text =
-                format!("consider cp.async.wait_group {later} at {at}: {} there leaves the group of this copy pending", wait.pending);
+                format!("consider {} at {at}: {} there leaves the group of this copy pending", language.waiting_for(later), wait.pending);
             return Some(Advice::new(text, vec![vec![Remedy::WaitGroup(wait.pc, later as u32)]]));
         }
         let text =

@@ -173,23 +173,27 @@ impl Race {
 /// What fixes a mistake whatever the accesses are.
 fn fix_of_kind(id: FindingId, language: Language, first: &Access, second: &Access) -> Option<Advice> {
     let mut candidates = Vec::new();
-    let text = if id == RACE_PROXY {
+    let text: String = if id == RACE_PROXY {
         let outside = [first, second].into_iter().find(|access| matches!(access.proxy, Proxy::ReadOnly | Proxy::Surface));
         match outside.unwrap_or(second).proxy {
-            Proxy::Surface => "consider letting an earlier launch write it",
-            Proxy::ReadOnly => "consider reading it with a plain ld.global, or letting an earlier launch write it",
+            Proxy::Surface => "consider letting an earlier launch write it".into(),
+            Proxy::ReadOnly => {
+                format!("consider reading it with {}, or letting an earlier launch write it", language.word(Term::GenericLoad))
+            }
             Proxy::TensorMap => {
                 "consider releasing the change with fence.proxy.tensormap::generic.release (tensormap.cp_fenceproxy does), and \
                  fence.proxy.tensormap::generic.acquire on the map in the thread that issues the copy, before it"
+                    .into()
             }
             Proxy::Generic | Proxy::Async => {
                 candidates.push(vec![Remedy::ProxyFence(Position::After(first.pc))]);
                 candidates.push(vec![Remedy::ProxyFence(Position::Before(second.pc))]);
-                "consider fence.proxy.async in each writing thread after its writes, before the barrier that orders the copy"
+                let fence = language.word(Term::ProxyFence);
+                format!("consider {fence} in each writing thread after its writes, before the barrier that orders the copy")
             }
         }
     } else if id == RACE_SAME_VALUE {
-        "none is needed; to say in the code that it is meant, let one thread write"
+        "none is needed; to say in the code that it is meant, let one thread write".into()
     } else {
         let text = || format!("consider {} scope (or that of the cluster within a cluster) on both sides", language.word(Term::GridScope));
         let both = || vec![Remedy::Scope(first.pc, Scope::Gpu), Remedy::Scope(second.pc, Scope::Gpu)];
@@ -217,15 +221,18 @@ fn fix_of_copies(language: Language, first: &Access, second: &Access) -> Option<
             let wait = Remedy::WaitAll(CopyKind::Lane, Position::Before(second.pc));
             candidates.extend([vec![wait], vec![wait, Remedy::BarrierAt(BarrierLevel::Block, Position::Before(second.pc))]]);
             format!(
-                "consider committing the copies, waiting with cp.async.wait_group, and {} before other threads touch the bytes",
+                "consider committing the copies, waiting with {}, and {} before other threads touch the bytes",
+                language.word(Term::WaitGroup),
                 language.word(Term::BlockBarrier)
             )
         }
         Agent::Async(_) => {
             candidates.push(vec![Remedy::WaitAll(CopyKind::Bulk, Position::Before(second.pc))]);
-            "consider committing the copies and cp.async.bulk.wait_group before the bytes are touched".into()
+            format!("consider committing the copies and {} before the bytes are touched", language.word(Term::BulkWaitGroup))
         }
-        Agent::Copy(_) => "consider waiting for the mbarrier's phase (mbarrier.try_wait) before the bytes are touched".into(),
+        Agent::Copy(_) => {
+            format!("consider waiting for the mbarrier's phase ({}) before the bytes are touched", language.word(Term::PhaseWait))
+        }
     };
     Some(Advice::new(text, candidates))
 }

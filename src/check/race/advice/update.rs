@@ -48,7 +48,7 @@ pub(in crate::check::race) struct Updates {
 
 impl Updates {
     /// The function of an instruction.
-    pub(super) fn body(&mut self, program: &Program, reachability: &mut Reachability, pc: Pc) -> Option<Arc<Body>> {
+    pub(in crate::check::race) fn body(&mut self, program: &Program, reachability: &mut Reachability, pc: Pc) -> Option<Arc<Body>> {
         let function = program.function_at(pc)?;
         let flow = reachability.flow(program, pc, pc)?;
         Some(Arc::clone(self.bodies.entry(function).or_insert_with(|| Arc::new(Body::new(program, function, flow)))))

@@ -53,6 +53,24 @@ pub enum Term {
     Or,
     /// Bits that differ.
     Xor,
+    /// What closes a group of copies by lanes.
+    CommitGroup,
+    /// What waits for groups of copies by lanes.
+    WaitGroup,
+    /// What waits for groups of bulk copies.
+    BulkWaitGroup,
+    /// What waits for a phase of a barrier object.
+    PhaseWait,
+    /// The same, acquiring.
+    PhaseAcquire,
+    /// What arrives at a barrier object, releasing.
+    PhaseRelease,
+    /// What makes a barrier object.
+    PhaseInit,
+    /// A fence between the generic and the async proxy.
+    ProxyFence,
+    /// A load by the generic proxy.
+    GenericLoad,
 }
 
 /// Each term in CUDA C++, in Triton, and in PTX.
@@ -74,17 +92,45 @@ const TERMS: &[(Term, [&str; 3])] = &[
     (Term::And, ["atomicAnd()", "tl.atomic_and()", "atom.and"]),
     (Term::Or, ["atomicOr()", "tl.atomic_or()", "atom.or"]),
     (Term::Xor, ["atomicXor()", "tl.atomic_xor()", "atom.xor"]),
+    (Term::CommitGroup, ["__pipeline_commit()", "a commit of the group of copies", "cp.async.commit_group"]),
+    (Term::WaitGroup, ["__pipeline_wait_prior()", "a wait for the copies, as a smaller num_stages gives", "cp.async.wait_group"]),
+    (Term::BulkWaitGroup, ["cuda::ptx::cp_async_bulk_wait_group()", "a wait for the stores of descriptors", "cp.async.bulk.wait_group"]),
+    (Term::PhaseWait, ["cuda::barrier::wait() or cuda::ptx::mbarrier_try_wait()", "a wait for the load", "mbarrier.try_wait"]),
+    (Term::PhaseAcquire, ["cuda::ptx::mbarrier_try_wait(cuda::ptx::sem_acquire, …)", "an acquiring wait", "mbarrier.try_wait.acquire"]),
+    (Term::PhaseRelease, ["cuda::ptx::mbarrier_arrive(cuda::ptx::sem_release, …)", "a releasing arrival", "mbarrier.arrive.release"]),
+    (Term::PhaseInit, ["init() of the barrier", "the initialization of the barrier", "mbarrier.init"]),
+    (Term::ProxyFence, ["cuda::ptx::fence_proxy_async()", "a fence of the async proxy, which the compiler inserts", "fence.proxy.async"]),
+    (
+        Term::GenericLoad,
+        ["a plain load (no __ldg(), const __restrict__ or texture)", "tl.load() after another launch", "a plain ld.global"],
+    ),
 ];
+
+/// Ends of the names of files in languages that have no words of their own here.
+const OTHERS: [&str; 6] = ["cl", "clcpp", "rs", "jl", "f90", "cuf"];
+
+/// What Triton calls the shared memory of a kernel.
+const TRITON_SHARED: &str = "global_smem";
 
 impl Language {
     /// That of the instruction at `pc`: by the file that `.loc` names, or else by the compiler that made the module.
     pub fn of(program: &Program, pc: Pc) -> Self {
         let line = program.source_lines.get(pc.index()).copied().flatten();
         let file = line.and_then(|line| program.source_files.iter().find(|(number, _)| *number == line.file));
-        if let Some((_, name)) = file {
-            return if Path::new(name).extension().is_some_and(|end| end == "py") { Language::Triton } else { Language::Cuda };
-        }
         let is_mangled = program.functions.iter().any(|function| function.is_kernel && function.name.starts_with("_Z"));
+        if let Some((_, name)) = file {
+            let end = Path::new(name).extension().map(|end| end.to_string_lossy().into_owned()).unwrap_or_default();
+            return match end.as_str() {
+                // Other languages of Python decorate the names of kernels as C++ does.
+                "py" if !is_mangled => Language::Triton,
+                "py" => Language::Ptx,
+                end if OTHERS.contains(&end) => Language::Ptx,
+                _ => Language::Cuda,
+            };
+        }
+        if program.variables.iter().any(|variable| &*variable.name == TRITON_SHARED) {
+            return Language::Triton;
+        }
         let is_compiled = program.spans.first().is_some_and(|span| {
             let text = program.sources_text.file(span.source).text();
             text.lines().take(8).any(|line| line.contains("NVIDIA NVVM Compiler"))
@@ -96,6 +142,15 @@ impl Language {
     pub fn word(self, term: Term) -> &'static str {
         let row = TERMS.iter().find(|(own, _)| *own == term);
         row.map_or("", |(_, words)| words[self as usize])
+    }
+
+    /// A wait for all groups of copies by lanes but the latest `pending`.
+    pub fn waiting_for(self, pending: usize) -> String {
+        match self {
+            Language::Cuda => format!("__pipeline_wait_prior({pending})"),
+            Language::Triton => format!("a wait that leaves {pending} groups of copies, as num_stages={} gives", pending + 1),
+            Language::Ptx => format!("cp.async.wait_group {pending}"),
+        }
     }
 
     /// The atomic that does `f`; a loop around a compare-and-swap where there is none.
