@@ -18,7 +18,7 @@ use crate::debug::view::{
     FragmentView, InFlight, KernelRow, LaneRow, LaunchView, Listing, LocalRow, MbarrierView, Pipeline, RegisterRow, RoleRow, RolesGuessed,
     SharedRow, SourcePlace, Stack, SymbolRow, TargetView, Threads, Warps,
 };
-use crate::debug::{Reason, Site, WatchedAccessText};
+use crate::debug::{LaneMask, Reason, Site, WatchedAccessText};
 
 /// What came of a command.
 #[derive(Debug)]
@@ -46,6 +46,8 @@ pub enum Outcome {
         what: String,
         /// Its value.
         value: ValueText,
+        /// The lanes that have never written the register that it is.
+        undefined: LaneMask,
         /// The additions that take it before it was rounded, if it is a product that is rounded once with them.
         unrounded_uses: Option<ContractionNote>,
         /// What is in flight and will write the place that it is in.

@@ -3,10 +3,16 @@
 use super::expression::Expression;
 use super::scene::Scene;
 use super::value::{Format, Shown, ValueText};
+use super::view::undefined_lanes;
 
 /// All displays as they are in a scene.
 pub fn shown(displays: &[String], scene: &Scene<'_>) -> Vec<Shown> {
-    numbered(displays).map(|(number, what)| Shown { number, what: what.to_string(), value: value(what, scene) }).collect()
+    let row = |(number, what): (usize, &str)| {
+        let (format, text) = parts(what);
+        let undefined = undefined_lanes(scene, text);
+        Shown { number, what: what.to_string(), value: value(format, text, scene), undefined }
+    };
+    numbered(displays).map(row).collect()
 }
 
 /// All displays with their numbers.
@@ -21,12 +27,15 @@ pub fn remove(displays: &mut [String], number: u64) -> bool {
     entry.map(std::mem::take).is_some()
 }
 
-/// The value of `/x %r1`.
-fn value(what: &str, scene: &Scene<'_>) -> Result<ValueText, String> {
-    let (format, text) = match what.strip_prefix('/').and_then(|rest| rest.split_once(' ')) {
+/// The format and the expression of `/x %r1`.
+fn parts(what: &str) -> (Option<Format>, &str) {
+    match what.strip_prefix('/').and_then(|rest| rest.split_once(' ')) {
         Some((letters, text)) => (letters.chars().next().and_then(Format::from_letter), text),
         None => (None, what),
-    };
+    }
+}
+
+fn value(format: Option<Format>, text: &str, scene: &Scene<'_>) -> Result<ValueText, String> {
     let expression = Expression::parse(text).map_err(|error| error.to_string())?;
     let value = expression.evaluate(scene).map_err(|error| error.to_string())?;
     Ok(value.text(scene, format))

@@ -329,7 +329,7 @@ fn values_are_printed_in_words() {
     let scene = diverged.scene(0, 5);
     let printed = |text: &str| {
         let value = Expression::parse(text).unwrap().evaluate(&scene).unwrap();
-        value::printed(text, &value.text(&scene, None))
+        value::printed(text, &value.text(&scene, None), ptxdbg::debug::LaneMask::NONE)
     };
     assert_eq!(printed("%r1"), "%r1 = 5\n");
     assert_eq!(printed("%r2@*"), "%r2@* b32: 0, 4, .. 124 (affine: 4*lane)\n");

@@ -14,7 +14,7 @@ use crate::debug::settings::{SETTINGS, Setting};
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::transfer::{self, Layout};
 use crate::debug::value::Value;
-use crate::debug::{memory, nearest};
+use crate::debug::{memory, nearest, view};
 
 /// What a handler answers.
 type Answer = Result<Outcome, CommandError>;
@@ -47,7 +47,8 @@ fn assign(context: &mut Context<'_>, piece: &Piece) -> Answer {
     context.session.edit(edits).map_err(|error| place.error(error.to_string()))?;
     let value = context.value(&place)?.text(&context.session.scene(), None);
     let (in_flight, bytes) = (super::looking::in_flight(context, &place), super::looking::declared_as_bytes(context, &place, "set"));
-    Ok(Outcome::Value { in_flight, bytes, what: place.text, value, unrounded_uses: None })
+    let undefined = view::undefined_lanes(&context.session.scene(), &place.text);
+    Ok(Outcome::Value { in_flight, bytes, what: place.text, value, undefined, unrounded_uses: None })
 }
 
 /// Where the `=` stands that separates place and value: not part of `==`, `<=`, `>=` or `!=`.

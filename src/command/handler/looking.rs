@@ -24,7 +24,8 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     let value = context.value(piece)?.text(&context.session.scene(), format);
     let unrounded_uses = view::unrounded_uses(&context.session.scene(), &piece.text);
     let bytes = declared_as_bytes(context, piece, "p");
-    Ok(Outcome::Value { what: piece.text.clone(), value, unrounded_uses, in_flight: in_flight(context, piece), bytes })
+    let undefined = view::undefined_lanes(&context.session.scene(), &piece.text);
+    Ok(Outcome::Value { what: piece.text.clone(), value, undefined, unrounded_uses, in_flight: in_flight(context, piece), bytes })
 }
 
 /// That an expression is about an array that is declared by the byte, and what `command` is for its elements; none of another one.

@@ -91,6 +91,16 @@ impl Breakpoints {
         Ok(self.entries.remove(index))
     }
 
+    /// Counts a stop of number `number`, if there is one. A temporary one goes when it stops.
+    pub fn count_hit(&mut self, number: u32) {
+        if let Ok(breakpoint) = self.get_mut(number) {
+            breakpoint.hits += 1;
+            if breakpoint.temporary {
+                self.entries.retain(|entry| entry.number != number);
+            }
+        }
+    }
+
     /// Enables or disables number `number`.
     ///
     /// # Errors

@@ -207,9 +207,14 @@ impl Session {
         Ok(trace.earlier_instructions)
     }
 
+    /// Goes to a stop in the past, where the breakpoints that were hit count it; temporary ones are gone then.
     fn halt_at_stop(&mut self, stop: EarlierStop) -> StopInfo {
         self.return_to(stop.time);
         self.focus = stop.focus;
+        let mut hit: Vec<u32> = stop.causes.iter().filter_map(Cause::hit).collect();
+        hit.sort_unstable();
+        hit.dedup();
+        hit.into_iter().for_each(|number| self.breakpoints.count_hit(number));
         StopInfo { causes: stop.causes, others: None }
     }
 

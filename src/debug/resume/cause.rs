@@ -46,6 +46,16 @@ pub(super) struct Caught {
 }
 
 impl Cause {
+    /// The breakpoint, watchpoint or catchpoint that was hit; none for other causes, one whose condition cannot be evaluated among them.
+    pub(super) fn hit(&self) -> Option<u32> {
+        match self {
+            Self::Touched(watched_access) => watched_access.number,
+            Self::Caught(caught) => caught.number,
+            Self::Other(Reason::BadCondition { .. }) => None,
+            Self::Other(reason) => reason.number(),
+        }
+    }
+
     /// The cause with names and values as they are in `scene`.
     pub fn described(self, scene: &Scene<'_>) -> Reason {
         match self {

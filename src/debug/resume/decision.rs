@@ -192,10 +192,12 @@ impl Session {
     /// Decides on the touch of a watched place. True if the flag that the stepped warp waits for has changed.
     fn decide_touch(&mut self, watched: &mut Watchpoint, touching: TouchCandidate, counting: bool, causes: &mut Vec<Cause>) -> bool {
         let Some(new) = bytes_of(&watched.target, self.machine()) else { return false };
-        let old = watched.replace(new.clone());
-        if watched.mode == WatchMode::Change && old == new {
+        let before = watched.replace(new.clone());
+        if watched.mode == WatchMode::Change && before == new {
             return false;
         }
+        // What is read may have been written since it was looked at last.
+        let old = if touching.kind == AccessKind::Read { new.clone() } else { before };
         let Some(number) = watched.number else { return true };
         let watched_access = self.watched_access(watched, touching, old, new);
         let threads = Threads { block: watched_access.by.block, warp: watched_access.by.warp, lanes: watched_access.lanes };

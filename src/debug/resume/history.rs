@@ -84,8 +84,7 @@ impl Session {
         }
         self.return_to(begin);
         let mut watcher = Watcher::new(Tick::MAX);
-        let watched = Watchpoint::new(None, target.clone(), WatchMode::Access, self.machine());
-        watcher.places.push(watched.with_every_write(self.program()));
+        watcher.places.push(Watchpoint::new(None, target.clone(), WatchMode::Access, self.machine()));
         while self.time() < end {
             let slice = end.min(self.time().saturating_add(SLICE));
             let ran = self.run_watched(slice, &mut watcher);

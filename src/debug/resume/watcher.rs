@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::flags::{Spin, WarpPlace};
 use super::watchpoint::Watchpoint;
 use crate::base::WarpId;
+use crate::debug::breakpoints::WatchMode;
 use crate::machine::{
     AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, IssuePoint, LaneMask, MbarrierEvent,
     Observer, Tick, Warp, WgmmaChange, WgmmaEvent,
@@ -339,12 +340,9 @@ impl Watcher {
             self.candidates.push(Candidate::Split(*issue));
         }
         for (index, watched) in self.places.iter().enumerate() {
-            let lanes = watched.changed_in(issue.place.block, issue.place.warp.number(), warp) | watched.written_by(issue);
-            if !lanes.is_empty() {
-                self.candidates.push(Candidate::Touched(
-                    index,
-                    TouchCandidate { place: issue.place, lanes, kind: AccessKind::Write, copy: None, address: None },
-                ));
+            if let Some((kind, lanes)) = watched.touched_in(issue, warp) {
+                let touching = TouchCandidate { place: issue.place, lanes, kind, copy: None, address: None };
+                self.candidates.push(Candidate::Touched(index, touching));
             }
         }
         !self.candidates.is_empty()
@@ -358,7 +356,7 @@ impl Watcher {
     }
 
     fn arrived(&mut self, place: IssuePoint, block: &Block) -> bool {
-        for (index, watched) in self.places.iter().enumerate() {
+        for (index, watched) in self.places.iter().enumerate().filter(|(_, watched)| watched.mode != WatchMode::Read) {
             let changed = block.warps.iter().zip(0..).map(|(warp, number)| watched.changed_in(block.index, number, warp));
             let lanes = changed.fold(LaneMask::NONE, |lanes, changed| lanes | changed);
             if !lanes.is_empty() && !self.candidates.iter().any(|hit| matches!(hit, Candidate::Touched(other, _) if *other == index)) {

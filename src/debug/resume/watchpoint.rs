@@ -10,7 +10,7 @@ use crate::isa::Space;
 use crate::machine::{
     AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Issue, LaneMask, Machine, MemoryOwner, Warp, Wgmma, frames,
 };
-use crate::program::operands::writes;
+use crate::program::operands::{Use, registers_of};
 use crate::program::{Bank, Program};
 
 /// A place that is watched.
@@ -25,8 +25,8 @@ pub struct Watchpoint {
     pub bytes: Option<Vec<u8>>,
     /// The code of the function whose frame a register is in.
     code: Range<u32>,
-    /// To see writes to a register that do not change it: the program.
-    every_write: Option<Arc<Program>>,
+    /// To see reads of a register, and writes that do not change it: the program.
+    program: Option<Arc<Program>>,
 }
 
 impl Watchpoint {
@@ -38,12 +38,8 @@ impl Watchpoint {
             Target::Memory(_) => None,
         };
         let code = function.map(|id| &program.functions[id.index()]).map_or(0..0, |function| function.code.clone());
-        Self { number, target, mode, bytes, code, every_write: None }
-    }
-
-    /// The same, seeing writes to a register that do not change it as well.
-    pub fn with_every_write(self, program: &Arc<Program>) -> Self {
-        Self { every_write: Some(Arc::clone(program)), ..self }
+        let is_touch = matches!(target, Target::Register(_)) && mode != WatchMode::Change;
+        Self { number, target, mode, bytes, code, program: is_touch.then(|| Arc::clone(program)) }
     }
 
     /// Whether it lies in memory.
@@ -131,11 +127,24 @@ impl Watchpoint {
         own && self.mode != WatchMode::Change && wgmma.reads().any(meets)
     }
 
-    /// The lanes of a register that an instruction wrote, if every write counts.
-    pub fn written_by(&self, issue: &Issue) -> LaneMask {
-        let (Some(program), Target::Register(target)) = (&self.every_write, &self.target) else { return LaneMask::NONE };
+    /// How an instruction that was executed touched a register, if it did in a way that counts, and the lanes. What reads and writes it
+    /// counts as a write.
+    pub fn touched_in(&self, issue: &Issue, warp: &Warp) -> Option<(AccessKind, LaneMask)> {
+        let (read, written) = self.named_by(issue);
+        let changed = self.changed_in(issue.place.block, issue.place.warp.number(), warp);
+        let touches = match self.mode {
+            WatchMode::Change => [(AccessKind::Write, changed), (AccessKind::Read, LaneMask::NONE)],
+            WatchMode::Read => [(AccessKind::Write, LaneMask::NONE), (AccessKind::Read, read)],
+            WatchMode::Access => [(AccessKind::Write, changed | written), (AccessKind::Read, read)],
+        };
+        touches.into_iter().find(|(_, lanes)| !lanes.is_empty())
+    }
+
+    /// The lanes of a register that an instruction reads, and those that it writes, where every touch counts.
+    fn named_by(&self, issue: &Issue) -> (LaneMask, LaneMask) {
+        let (Some(program), Target::Register(target)) = (&self.program, &self.target) else { return (LaneMask::NONE, LaneMask::NONE) };
         if (target.block, target.warp, target.depth) != (issue.place.block, issue.place.warp.number(), issue.depth) {
-            return LaneMask::NONE;
+            return (LaneMask::NONE, LaneMask::NONE);
         }
         let base = match target.bank {
             Bank::B32 => issue.frame.b32,
@@ -144,8 +153,19 @@ impl Watchpoint {
         };
         let inst = &program.code[issue.place.pc.index()];
         let own = target.slot..target.slot.offset(target.width);
-        let writes = writes(inst, program).iter().any(|used| used.bank == target.bank && own.contains(&used.slot.in_frame(base)));
-        if writes { issue.active & target.lanes } else { LaneMask::NONE }
+        let (mut read, mut written) = (LaneMask::NONE, LaneMask::NONE);
+        registers_of(inst, program, |used, register| {
+            let slots = register.slot.in_frame(base).run(register.width);
+            if register.bank != target.bank || !slots.into_iter().any(|slot| own.contains(&slot)) {
+                return;
+            }
+            match used {
+                Use::Write => written |= issue.active & target.lanes,
+                Use::Guard => read |= issue.lanes & target.lanes,
+                Use::Address | Use::Read => read |= issue.active & target.lanes,
+            }
+        });
+        (read, written)
     }
 
     /// Of the bytes of a register of several lanes, those of `lane`; all bytes of memory.

@@ -10,6 +10,7 @@ use super::{Array, Lanes, LanesText, Scalar, Type, Value, number};
 use crate::debug::names::symbols;
 use crate::debug::scene::Scene;
 use crate::isa::{ScalarType, Space, TypeKind};
+use crate::machine::LaneMask;
 use crate::program::Pc;
 
 /// A value, ready to be drawn.
@@ -32,6 +33,8 @@ pub struct Shown {
     pub what: String,
     /// Its value, or why it has none.
     pub value: Result<ValueText, String>,
+    /// The lanes that have never written the register that it is.
+    pub undefined: LaneMask,
 }
 
 /// An array, ready to be drawn.

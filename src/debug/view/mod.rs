@@ -57,7 +57,7 @@ pub use mbarriers::{EndedPhase, MbarrierAction, MbarrierView, MbarrierWaiter, Tr
 pub use occupancy::{CodeText, LineOccupancy, Mark, occupancies, original_line};
 pub use pipeline::{Cells, Pipeline, Stage, StageSpan, StageState, cells, pipeline};
 pub use place::{Actor, CodePlace};
-pub use registers::{RegisterRow, Values, register_names, register_rows, registers};
+pub use registers::{RegisterRow, Values, register_names, register_rows, registers, undefined_lanes};
 pub use roles::{GuessedRole, RoleRow, RolesGuessed, role_guess, roles};
 pub use source::{InlineAsm, SourcePlace, source_place};
 pub use stack::{FrameRow, Stack, backtrace};

@@ -1,8 +1,9 @@
 //! `info registers`: the registers of the selected frame, of the focused lane or of all lanes of the warp.
 
-use crate::debug::expression::register_bits;
+use crate::debug::expression::{Expression, register_bits};
 use crate::debug::names::scope::{self, RegisterPlace};
 use crate::debug::scene::{Frame, Scene, SceneError};
+use crate::debug::target::Target;
 use crate::debug::value::{Format, Lanes, Scalar, Type, Value, ValueText};
 use crate::machine::LaneMask;
 use crate::program::Register;
@@ -107,6 +108,14 @@ fn undefined(scene: &Scene<'_>, frame: &Frame<'_>, place: &RegisterPlace, lanes:
         })
     };
     lanes.filter(|lane| !defined(&lane))
+}
+
+/// Of the lanes whose register the expression `text` names, those that have not written all of it; none where it names no register.
+pub fn undefined_lanes(scene: &Scene<'_>, text: &str) -> LaneMask {
+    let target = Expression::parse(text).ok().and_then(|expression| expression.target(scene).ok());
+    let (Some(Target::Register(target)), Ok(warp)) = (target, scene.warp()) else { return LaneMask::NONE };
+    let Some(written) = &warp.registers.written else { return LaneMask::NONE };
+    target.lanes.filter(|lane| !target.slot.run(target.width).all(|slot| written.lanes(target.bank, slot).contains(lane)))
 }
 
 fn is_of(declaration: &Register, place: &RegisterPlace) -> bool {

@@ -29,10 +29,10 @@ use crate::debug::value::Shown;
 pub fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Text(text) => text.clone(),
-        Outcome::Value { what, value, unrounded_uses, in_flight, bytes } => {
+        Outcome::Value { what, value, undefined, unrounded_uses, in_flight, bytes } => {
             let note = unrounded_uses.as_ref().map_or(String::new(), |uses| format!("  {}\n", views::rounded_once(uses)));
             let others: String = bytes.iter().chain(in_flight).map(|note| format!("{note}\n")).collect();
-            printed(what, value) + &note + &others
+            printed(what, value, *undefined) + &note + &others
         }
         Outcome::Displays(shown) => displays(shown),
         Outcome::NewBreakpoint { row, note } => new_breakpoint(row, note.as_deref()),
@@ -100,7 +100,7 @@ fn view(view: &View) -> String {
 /// Displays as they are now, a line for each.
 pub fn displays(shown: &[Shown]) -> String {
     let line = |shown: &Shown| match &shown.value {
-        Ok(value) => format!("{}: {}", shown.number, printed(&shown.what, value)),
+        Ok(value) => format!("{}: {}", shown.number, printed(&shown.what, value, shown.undefined)),
         Err(error) => format!("{}: {}: {error}\n", shown.number, shown.what),
     };
     shown.iter().map(line).collect()

@@ -10,20 +10,22 @@ const LANES_SHOWN: usize = 8;
 /// Equal elements in a row of which more than this number are written once, with their number (gdb's `set print repeats`).
 const REPEAT_THRESHOLD: usize = 16;
 
-/// `NAME = VALUE`, or for lanes `NAME TYPE: …`; `name` is what was asked for.
-pub fn printed(name: &str, value: &ValueText) -> String {
+/// `NAME = VALUE`, or for lanes `NAME TYPE: …`; `name` is what was asked for, and the lanes `unwritten` have never written it.
+pub fn printed(name: &str, value: &ValueText, unwritten: LaneMask) -> String {
     match value {
-        ValueText::Scalar(text) => format!("{name} = {text}\n"),
-        ValueText::Lanes(text) => format!("{name} {}\n{}", lanes(text), lane_table(text)),
+        ValueText::Scalar(_) => format!("{name} = {}\n", in_a_line(value, unwritten)),
+        ValueText::Lanes(text) => format!("{name} {}{}\n{}", lanes(text), undefined(unwritten, text.mask), lane_table(text)),
         ValueText::Array(text) => format!("{name} = {}\n", array(text)),
     }
 }
 
-/// A value in one line: of lanes what they have in common, of a matrix its rows one after the other.
-pub fn in_a_line(value: &ValueText) -> String {
+/// A value in one line: of lanes what they have in common, of a matrix its rows one after the other. The lanes `unwritten` have never
+/// written it.
+pub fn in_a_line(value: &ValueText, unwritten: LaneMask) -> String {
     match value {
+        ValueText::Scalar(text) if !unwritten.is_empty() => format!("undefined (reads as {text})"),
         ValueText::Scalar(text) => text.clone(),
-        ValueText::Lanes(text) => lanes(text),
+        ValueText::Lanes(text) => lanes(text) + &undefined(unwritten, text.mask),
         ValueText::Array(text) => array(text).split_whitespace().collect::<Vec<_>>().join(" "),
     }
 }
@@ -107,10 +109,7 @@ pub fn registers(rows: &[RegisterRow]) -> String {
     let width = |text: fn(&RegisterRow) -> &str| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
     let (names, types) = (width(|row| &row.name), width(|row| &row.ty));
     let line = |row: &RegisterRow| match &row.value {
-        ValueText::Scalar(value) if !row.undefined.is_empty() => {
-            format!("{:names$}  {:types$}  undefined (reads as {value})\n", row.name, row.ty)
-        }
-        ValueText::Scalar(value) => format!("{:names$}  {:types$}  {value}\n", row.name, row.ty),
+        ValueText::Scalar(_) => format!("{:names$}  {:types$}  {}\n", row.name, row.ty, in_a_line(&row.value, row.undefined)),
         ValueText::Lanes(value) => format!("{:names$}  {}{}\n", row.name, lanes(value), undefined(row.undefined, value.mask)),
         ValueText::Array(value) => format!("{:names$}  {}\n", row.name, array(value)),
     };

@@ -63,7 +63,8 @@ fn draw_displays(context: &DrawContext<'_>, canvas: &mut Canvas<'_>) -> usize {
     let before = context.session.earlier().map(|scene| display::shown(&context.session.displays, &scene)).unwrap_or_default();
     let rows = shown.len().min(canvas.height());
     for (y, each) in shown.iter().take(rows).enumerate() {
-        let changed = before.iter().any(|other| other.number == each.number && other.value != each.value);
+        let changed =
+            before.iter().any(|other| other.number == each.number && (&other.value, other.undefined) != (&each.value, each.undefined));
         if changed {
             canvas.text(0, y, "*", Role::Changed);
         }
@@ -74,7 +75,7 @@ fn draw_displays(context: &DrawContext<'_>, canvas: &mut Canvas<'_>) -> usize {
                 let room = canvas.width().saturating_sub(x);
                 canvas.spans(x, y, &lanes_spans(lanes, room, (role, context.session.focus.lane)))
             }
-            Ok(value) => canvas.text(x, y, &text::value::in_a_line(value), role),
+            Ok(value) => canvas.text(x, y, &text::value::in_a_line(value, each.undefined), role),
             Err(error) => canvas.text(x, y, &format!("({error})"), Role::Dim),
         };
     }

@@ -94,10 +94,10 @@ pub fn displays(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &
     let displays = shown(&context.session.displays, &context.session.scene());
     let before = context.session.earlier().map(|scene| shown(&context.session.displays, &scene)).unwrap_or_default();
     let mut table = Table::new(&["", ">#", "expression", "value"]);
-    for Shown { number, what, value } in &displays {
-        let changed = before.iter().any(|other| other.number == *number && other.value != *value);
+    for Shown { number, what, value, undefined } in &displays {
+        let changed = before.iter().any(|other| other.number == *number && (&other.value, other.undefined) != (value, *undefined));
         let value = match value {
-            Ok(value) => crate::ui::text::value::in_a_line(value),
+            Ok(value) => crate::ui::text::value::in_a_line(value, *undefined),
             Err(error) => format!("({error})"),
         };
         table.push(false, [if changed { "*" } else { "" }.to_string(), number.to_string(), what.clone(), value]);
