@@ -389,6 +389,8 @@ pub struct ArgsMessage {
     pub text: String,
     /// Whether they say what is wrong with the arguments; they are the help or the version otherwise.
     pub is_error: bool,
+    /// The format that the arguments ask for, as far as they can be read.
+    pub format: Format,
 }
 
 /// The arguments of this process.
@@ -400,13 +402,14 @@ pub fn parse() -> Result<Args, ArgsMessage> {
 }
 
 fn of_words(words: &[OsString]) -> Result<Args, ArgsMessage> {
-    let of_error = |error: clap::Error| ArgsMessage { text: error.render().to_string(), is_error: error.use_stderr() };
+    let format = format_of(words.iter().map(|word| word.to_string_lossy().into_owned()));
+    let of_error = |error: clap::Error| ArgsMessage { text: error.render().to_string(), is_error: error.use_stderr(), format };
     let args = command().try_get_matches_from(words).and_then(|matches| with_scripts(&matches)).map_err(of_error)?;
     let [path] = &args.kernels[..] else { return Ok(args) };
     if !is_bundle(path) {
         return Ok(args);
     }
-    let wrong = |message: String| ArgsMessage { text: format!("ptxdbg: {message}\n"), is_error: true };
+    let wrong = |message: String| ArgsMessage { text: format!("ptxdbg: {message}\n"), is_error: true, format };
     let manifest = Manifest::read(path).map_err(wrong)?;
     // What the user says comes later, and counts.
     let (program, given) = words.split_at(words.len().min(1));
@@ -425,6 +428,21 @@ fn of_words(words: &[OsString]) -> Result<Args, ArgsMessage> {
         args.scripts = first.chain(args.scripts).collect();
     }
     Ok(args)
+}
+
+/// The format that arguments ask for which cannot be used.
+fn format_of(args: impl Iterator<Item = String>) -> Format {
+    let mut args = args.peekable();
+    let mut format = Format::Human;
+    while let Some(arg) = args.next() {
+        let value = match arg.strip_prefix("--format") {
+            Some("") => args.peek().cloned(),
+            Some(rest) => rest.strip_prefix('=').map(str::to_string),
+            None => None,
+        };
+        format = value.and_then(|value| Format::from_str(&value, false).ok()).unwrap_or(format);
+    }
+    format
 }
 
 /// The arguments, with the commands among them in the order given.

@@ -4,7 +4,7 @@
 //! standard error.
 
 use std::cell::RefCell;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +13,6 @@ use ptxdbg::api::Run;
 use ptxdbg::args::{self, Args, Color, Format, ScriptSource};
 use ptxdbg::base::Diagnostic;
 #[cfg(feature = "tui")]
-use ptxdbg::base::Sources;
 use ptxdbg::base::save::cause;
 use ptxdbg::base::{cores, side_by_side};
 use ptxdbg::debug::asm::{OpenedAsm, check_asm, open_asm};
@@ -31,6 +30,7 @@ use ptxdbg::ui::console::Console;
 use ptxdbg::ui::fixing::Fixer;
 use ptxdbg::ui::host_memory;
 use ptxdbg::ui::output::{Output, Standard, goes_to, say_error};
+use ptxdbg::ui::refusal::{self, Failure, Status, complain, help_of_commands};
 #[cfg(feature = "tui")]
 use ptxdbg::ui::repl;
 use ptxdbg::ui::rescue::rescued;
@@ -44,55 +44,6 @@ use ptxdbg::ui::tty::watcher;
 use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::file::LayoutError, layout::layouts::LayoutStore, screen::Screen};
 use ptxdbg::ui::{files, interrupt};
 
-/// How the program ends.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Status {
-    /// All is well.
-    Well = 0,
-    /// Something is wrong with the kernel.
-    Wrong = 1,
-    /// The command line or a file cannot be used.
-    Unusable = 2,
-    /// Ctrl-C came before the end: 128 and the number of SIGINT, as shells count.
-    Interrupted = 130,
-}
-
-/// Why the program ends before it has done what was asked for.
-enum Failure {
-    /// In one line.
-    Message(String),
-    /// Nothing could be run.
-    Open(OpenError),
-    /// A file of the user's own is not what such a file holds.
-    #[cfg(feature = "tui")]
-    File(Box<(Sources, Diagnostic)>),
-    /// Ctrl-C came before everything was verified: in this case.
-    Interrupted(String),
-    /// The reader of standard output has gone, which needs no words.
-    Silent,
-}
-
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        match error.kind() {
-            ErrorKind::BrokenPipe => Failure::Silent,
-            _ => Failure::Message(format!("cannot write standard output: {}", cause(&error))),
-        }
-    }
-}
-
-impl From<OpenError> for Failure {
-    fn from(error: OpenError) -> Self {
-        Failure::Open(error)
-    }
-}
-
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Self {
-        Failure::Message(error.to_string())
-    }
-}
-
 fn main() -> ExitCode {
     #[cfg(feature = "tui")]
     if watcher::is_wanted() {
@@ -100,36 +51,24 @@ fn main() -> ExitCode {
     }
     let args = match args::parse() {
         Ok(args) => args,
-        Err(said) => return ExitCode::from(refer(&said) as u8),
+        Err(said) if said.is_error => {
+            let style = format_style(said.format, Style::Human { color: false });
+            return ExitCode::from(refusal::refuse(said.text.trim_end(), &said.text, style) as u8);
+        }
+        Err(said) => return ExitCode::from(refusal::answer(&said.text) as u8),
     };
     if !args.check
         && let Some(note) = host_memory::note(args.memory_limit)
     {
         say_error(&format!("ptxdbg: {note}"));
     }
-    let done = accept(&args).and_then(|()| match (args.check, args.verify) {
-        (true, _) => check(&args),
-        (false, true) => verify(&args),
-        (false, false) => start(&args),
+    let done = accept(&args).and_then(|asked| match (asked, args.check, args.verify) {
+        (Some(help), ..) => Ok(refusal::answer(&help)),
+        (None, true, _) => check(&args),
+        (None, false, true) => verify(&args),
+        (None, false, false) => start(&args),
     });
-    ExitCode::from(done.unwrap_or_else(|failure| complain(&failure, &args)) as u8)
-}
-
-/// Prints the help, the version or what is wrong with the arguments.
-fn refer(said: &args::ArgsMessage) -> Status {
-    if said.is_error {
-        say_error(&said.text);
-        return Status::Unusable;
-    }
-    let mut out = Standard::output();
-    match out.write_all(said.text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::from) {
-        Ok(()) => Status::Well,
-        Err(Failure::Message(message)) => {
-            say_error(&format!("ptxdbg: {message}\n"));
-            Status::Unusable
-        }
-        Err(_) => Status::Unusable,
-    }
+    ExitCode::from(done.unwrap_or_else(|failure| complain(&failure, style(&args, std::io::stderr().is_terminal()))) as u8)
 }
 
 /// `--check`: the diagnostics of every file.
@@ -276,6 +215,9 @@ impl Verified {
         self.trusted.add(fidelity(program, &report.executed));
         self.reversed.add(report.reversed);
         self.certified += usize::from(matches!(report.certificate, Some(Certificate::EveryOrder { .. })));
+        if let Some(certificate) = &report.certificate {
+            self.log.certificate(&report.name, certificate);
+        }
         if let (Some(certificate), Style::Json) = (&report.certificate, style) {
             self.out.write_all(text::certificate(&report.name, certificate, style).as_bytes())?;
         }
@@ -383,6 +325,9 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         }
     }
     let (mut trusted, mut log, mut budget) = (Fidelity::default(), Log::default(), FindingBudget::new(args.max_findings));
+    if let Some(made_up) = &opened.made_up {
+        log.made_up(made_up, reasons);
+    }
     let (mut certificates, fixer) = (Vec::new(), Fixer::new(args.run_options(), args.fix));
     for case in &opened.plan.cases {
         let reasons = case.launches.first().map_or(&[][..], |launch| &launch.reasons);
@@ -409,6 +354,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     log.omitted(budget.omitted());
     out.write_all(text::fidelity(&trusted, style).as_bytes())?;
     for (name, certificate) in &certificates {
+        log.certificate(name, certificate);
         out.write_all(text::certificate(name, certificate, style).as_bytes())?;
     }
     out.write_all(text::first_guess(reasons, style).as_bytes())?;
@@ -531,20 +477,18 @@ fn launch_requests(args: &Args) -> Vec<Request> {
     args.launch.iter().map(|file| args.request(args.kernels.clone(), LaunchChoice::File(file.clone()))).collect()
 }
 
-/// Refuses what the description of the command line cannot.
-fn accept(args: &Args) -> Result<(), Failure> {
+/// Refuses what the description of the command line cannot. The help of commands, where that is asked for as a command of the prompt.
+fn accept(args: &Args) -> Result<Option<String>, Failure> {
     if args.kernels.is_empty() && args.launch.is_empty() && args.asm.is_empty() {
         return Err(Failure::Message("no file is given; try ptxdbg kernel.ptx, or ptxdbg --help".to_string()));
     }
-    // A command of the prompt, or what other programs call their help.
-    if let Some(path) = args.kernels.first().filter(|path| path.as_os_str() == "help" && !path.exists()) {
-        let message =
-            format!("'{}' is not a file: ptxdbg --help explains the command line, and help at the prompt the commands", path.display());
-        return Err(Failure::Message(message));
+    if let Some((_, words)) = args.kernels.split_first().filter(|(first, _)| first.as_os_str() == "help" && !first.exists()) {
+        let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+        return help_of_commands(&words.join(" ")).map(Some);
     }
     match args.kernels.iter().find(|path| path.extension().is_some_and(|extension| extension == "ron")) {
         Some(path) => Err(Failure::Message(format!("{} is a launch file: say --launch {0}", path.display()))),
-        None => Ok(()),
+        None => Ok(None),
     }
 }
 
@@ -555,44 +499,14 @@ fn style(args: &Args, is_terminal: bool) -> Style {
         Color::Never => false,
         Color::Auto => is_terminal && !no_color && moves_the_cursor(),
     };
-    match args.format {
-        Format::Human => Style::Human { color },
+    format_style(args.format, Style::Human { color })
+}
+
+/// How answers are written in a format: to people as `human` says.
+fn format_style(format: Format, human: Style) -> Style {
+    match format {
+        Format::Human => human,
         Format::Json => Style::Json,
         Format::Sarif => Style::Sarif,
     }
-}
-
-/// Says why nothing was done: on standard error to people, and to programs what is wrong with a file on standard output.
-fn complain(failure: &Failure, args: &Args) -> Status {
-    let (sources, diagnostics, status) = match failure {
-        Failure::Silent => return Status::Unusable,
-        Failure::Interrupted(case) => return say(&format!("interrupted in {case}"), Status::Interrupted),
-        Failure::Message(message) | Failure::Open(OpenError::File(message)) => return say(message, Status::Unusable),
-        Failure::Open(OpenError::Module(module)) => (&module.sources, &module.diagnostics[..], Status::Wrong),
-        #[cfg(feature = "tui")]
-        Failure::File(wrong) => (&wrong.0, std::slice::from_ref(&wrong.1), Status::Unusable),
-        Failure::Open(OpenError::Launch(sources, errors)) => (sources, &errors[..], Status::Unusable),
-    };
-    let style = style(args, std::io::stderr().is_terminal());
-    let text = match style {
-        Style::Human { .. } => {
-            say_error(&text::diagnostics(sources, diagnostics, style));
-            return status;
-        }
-        Style::Json => text::diagnostics(sources, diagnostics, style),
-        Style::Sarif => {
-            let mut log = Log::default();
-            log.diagnostics(sources, diagnostics);
-            log.to_text()
-        }
-    };
-    let mut out = Standard::output();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    if written.is_err() { Status::Unusable } else { status }
-}
-
-/// Says a line on standard error.
-fn say(message: &str, status: Status) -> Status {
-    say_error(&format!("ptxdbg: {message}\n"));
-    status
 }

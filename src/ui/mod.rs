@@ -12,6 +12,7 @@ pub mod output;
 mod progress;
 #[cfg(debug_assertions)]
 mod provoke;
+pub mod refusal;
 #[cfg(feature = "tui")]
 pub mod repl;
 pub mod rescue;

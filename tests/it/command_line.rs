@@ -407,6 +407,47 @@ fn json_is_one_object_a_line() {
 }
 
 #[test]
+fn programs_get_what_went_wrong_on_standard_output() {
+    let commands = &["small/smallest.ptx", "-e", "info"];
+    for words in [&["--frmat", "x"][..], &["none.ptx"], &[], commands, &["--verify", "small/smallest.ptx", "--jobs", "0"]] {
+        let json: Vec<&str> = words.iter().copied().chain(["--format", "json"]).collect();
+        let (status, out, err) = ptxdbg(&json);
+        let value: serde_json::Value = serde_json::from_str(&out).unwrap();
+        let message = value["message"].as_str().unwrap_or_default();
+        assert_eq!((status, value["kind"].as_str()), (2, Some("error")), "{words:?}: {out}");
+        assert!(!message.is_empty() && err.contains(message), "{words:?}: {out}{err}");
+        let sarif: Vec<&str> = words.iter().copied().chain(["--format=sarif"]).collect();
+        let document: serde_json::Value = serde_json::from_str(&ptxdbg(&sarif).1).unwrap();
+        let invocation = &document["runs"][0]["invocations"][0];
+        assert_eq!(invocation["executionSuccessful"], false, "{words:?}: {document}");
+        assert_eq!(invocation["toolExecutionNotifications"][0]["message"]["text"], message, "{words:?}");
+    }
+}
+
+#[test]
+fn a_race_on_a_tile_names_the_tile() {
+    let of = |format: &str| ptxdbg(&["--batch", "-l", "cases/tile_race.ron", "--format", format]).1;
+    let (text, json, sarif) = (of("human"), of("json"), of("sarif"));
+    assert!(text.contains("race.global: C[2][4] of C[2:6, 4:12] in global memory, 4 bytes"), "{text}");
+    assert!(text.contains("race.global: D[3][8] in global memory, 4 bytes"), "{text}");
+    assert!(json.contains(r#""name":"C[2][4]","region":"C[2:6, 4:12]""#) && json.contains(r#""name":"D[3][8]","region":null"#), "{json}");
+    assert!(sarif.contains("C[2][4] of C[2:6, 4:12]: "), "{sarif}");
+}
+
+#[test]
+fn sarif_says_what_holds_for_every_order_and_what_is_made_up() {
+    let document: serde_json::Value = serde_json::from_str(&ptxdbg(&["--batch", "small/smallest.ptx", "--format", "sarif"]).1).unwrap();
+    let properties = &document["runs"][0]["properties"];
+    assert_eq!(properties["certificates"][0]["verdict"], "every_order", "{properties}");
+    assert!(properties["certificates"][0]["name"].is_string(), "{properties}");
+    let words = ["--batch", "cases/flag_reset.ptx", "-k", "flag_reset", "--format", "sarif"];
+    let document: serde_json::Value = serde_json::from_str(&ptxdbg(&words).1).unwrap();
+    let made_up = &document["runs"][0]["properties"]["madeUp"][0];
+    assert!(made_up["launchFile"].as_str().is_some_and(|file| file.contains("flag_reset")), "{document}");
+    assert!(made_up["reasons"][0]["why"].is_string(), "{document}");
+}
+
+#[test]
 fn colour_is_written_only_where_it_is_wanted() {
     let broken = file("colour.ptx", b".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { nonsense; }\n");
     assert!(!ptxdbg(&["--check", &broken]).1.contains('\x1b'));

@@ -519,7 +519,9 @@ fn what_is_said_of_words_is_said_once() {
     assert!(text.contains("help: did you mean 'scale'?\n"), "{text}");
     folder.assert("--batch double.ptx", 0, &["zero; -a scale=1.5 gives it a value"]);
     folder.assert("--batch double.ptx -a scale=2", 0, &["double: grid"]);
-    folder.assert("help", 2, &["'help' is not a file: ptxdbg --help explains the command line, and help at the prompt the commands"]);
+    folder.assert("help", 0, &["Topics:\n", "ptxdbg --help explains the command line"]);
+    folder.assert("help tbreak", 0, &["tbreak [LOCATION]"]);
+    folder.assert("help tbreik", 2, &["did you mean 'tbreak'?; ptxdbg --help explains the command line"]);
 }
 
 #[test]

@@ -38,7 +38,8 @@ const ENDING: &str = r#".SH OUTPUT FOR PROGRAMS
 \fB\-\-format json\fR writes one object a line, each with a \fBkind\fR: \fBdiagnostic\fR, \fBcase\fR (of \fB\-\-verify\fR: name, passed, failures,
 findings; a case that passed without findings is left out), \fBrun\fR (launches, findings, printed, interrupted, buffers), \fBcomparison\fR (of a run whose
 launch file expects something: name, compared, passed, failures; not compared is a run that stopped before its end), \fBfidelity\fR,
-\fBverdict\fR, \fBmade_up\fR. A finding has these fields:
+\fBverdict\fR, \fBmade_up\fR, \fBcertificate\fR, \fBerror\fR (a message: why nothing, or no more, was done; standard error has it too). A finding
+has these fields:
 .TP
 \fBid\fR, \fBseverity\fR, \fBnumber\fR, \fBmessage\fR
 Which mistake, error or warning, its place in the list, and what is wrong in one line.
@@ -53,7 +54,8 @@ place, statement, source, lines (file and line: the PTX, then the source, then t
 warp, lanes (a bit each), thread, time.
 .TP
 \fBmemory\fR
-name, symbol, space, block, address, bytes; or null.
+name, region (all elements that the counted pairs touched, of an array of several dimensions; or null), symbol, space, block, address, bytes;
+or null.
 .TP
 \fBwhy\fR, \fBfix\fR, \fBchain\fR
 The edge that is missing, what to insert, and the steps from one side to the other, each with a site and a text.
@@ -62,7 +64,8 @@ The edge that is missing, what to insert, and the steps from one side to the oth
 The lines of the source that .loc gives for it; of a hang, which threads wait where for what, and how many more.
 .PP
 \fB\-\-format sarif\fR writes one SARIF 2.1.0 document with a result for each finding, value that is not the expected one, and diagnostic;
-cases that stopped before their end are not compared and named by the property notCompared.
+cases that stopped before their end are not compared and named by the property notCompared of the run. Its properties certificates and madeUp say
+what holds for every order, and which launch was made up; what keeps ptxdbg from doing what was asked is a notification of an invocation.
 .SH TEXT
 Names, comments, messages and all that is printed are shown without what would act on a terminal: control characters (C0, DEL, C1) but line
 feeds and tabs, and the bidirectional controls of Unicode, stand there as \fB\ex1b\fR or \fB\eu{202e}\fR. In JSON and SARIF they are escaped
