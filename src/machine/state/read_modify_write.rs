@@ -9,6 +9,7 @@ pub fn all(f: AtomicFn, ty: ScalarType, memory: &mut [u8], values: &[u8]) {
     let function = RmwOperation { f, ty, adder: Adder::Copy };
     let bytes = ty.bytes() as usize;
     assert_eq!(memory.len(), values.len(), "elements without a value");
+    assert!(memory.len().is_multiple_of(bytes), "{} bytes are no whole elements of {bytes}", memory.len());
     for (element, value) in memory.chunks_exact_mut(bytes).zip(values.chunks_exact(bytes)) {
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
         let new = function.apply(word(element), word(value), 0);
@@ -34,6 +35,7 @@ pub fn of_tensor(f: AtomicFn, element: TensorElement, memory: &mut [u8], values:
 }
 
 fn add_floats(ftz: bool, memory: &mut [u8], values: &[u8]) {
+    assert!(memory.len() == values.len() && memory.len().is_multiple_of(4), "{} bytes are no whole floats", memory.len());
     for (element, value) in memory.chunks_exact_mut(4).zip(values.chunks_exact(4)) {
         let float = |bytes: &[u8]| f32::from_bits(bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)));
         let sum = atomic::add(float(element), float(value), ftz);
