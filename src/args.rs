@@ -12,6 +12,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use crate::base::Severity;
 use crate::check::{Checks, listed};
 use crate::debug::bundle::{Manifest, is_bundle};
+use crate::debug::open::modules::Reading;
 use crate::debug::settings::{self, JOBS_MAX, ThemeName};
 use crate::debug::{LaunchChoice, Overrides, Request, RunOptions};
 use crate::launch::extents;
@@ -50,18 +51,28 @@ An asm statement of CUDA instead of a file, executed by the lanes of one warp: \
 #[derive(Clone, Debug, Parser)]
 #[command(name = "ptxdbg", version, after_help = EXIT_STATUS, max_term_width = 100, allow_negative_numbers = true)]
 pub struct Args {
-    /// PTX files, or CUDA C++ that nvcc compiles first; the first one that holds the kernel is run. Or a bundle, which 'bundle FILE'
-    /// wrote in a session: it is run as it was there
-    #[arg(value_name = "KERNEL.ptx|KERNEL.cu")]
+    /// PTX files; programs, libraries, objects, archives, fat binaries and cubins with PTX in them; caches of Triton and Inductor; or CUDA
+    /// C++ that nvcc compiles first. The first one that holds the kernel is run; lib.so/lib.2.sm_90.ptx is one module of several. Or a
+    /// bundle, which 'bundle FILE' wrote in a session: it is run as it was there
+    #[arg(value_name = "KERNEL.ptx|APP|LIB.so|FOLDER|KERNEL.cu")]
     pub kernels: Vec<PathBuf>,
 
     /// The launch file; several are allowed with --verify
     #[arg(short, long, value_name = "FILE.ron")]
     pub launch: Vec<PathBuf>,
 
-    /// The kernel to run, by its name in the module or, without namespaces and types, in the source; without it the first one
+    /// The kernel to run, by its name in the module or in the source (scale, scale<float>, lin::scale), looked for in all modules of a
+    /// file; without it the first one
     #[arg(short, long, value_name = "NAME")]
     pub kernel: Option<String>,
+
+    /// The architecture whose PTX is taken of a file with several, sm_90 or sm_90a; without it the newest up to sm_90a, else the oldest
+    #[arg(long, value_name = "sm_NN", value_parser = arch, conflicts_with = "asm")]
+    pub arch: Option<String>,
+
+    /// Print the kernels of the files, with their parameters and shared memory, and stop
+    #[arg(long, conflicts_with_all = ["asm", "verify", "check", "batch", "save_launch", "command", "eval"])]
+    pub list: bool,
 
     /// Blocks of the grid
     #[arg(long, value_name = "X[,Y,Z]", value_parser = extents)]
@@ -245,6 +256,7 @@ impl Args {
     pub fn request(&self, modules: Vec<PathBuf>, launch: LaunchChoice) -> Request {
         let overrides = Overrides {
             kernel: self.kernel.clone(),
+            arch: self.arch.clone(),
             grid: self.grid,
             block: self.block,
             cluster: self.cluster,
@@ -256,6 +268,11 @@ impl Args {
             compiler: self.compiler(),
         };
         Request { modules, launch, overrides }
+    }
+
+    /// How files are read that the command line names.
+    pub fn reading<'a>(&'a self, compiler: &'a Compiler) -> Reading<'a> {
+        Reading { compiler, arch: self.arch.as_deref() }
     }
 
     /// The compiler of CUDA C++.
@@ -461,6 +478,14 @@ pub fn command() -> clap::Command {
     Args::command()
 }
 
+/// `sm_90a` of `sm_90a`, `compute_90a` or `90a`.
+fn arch(text: &str) -> Result<String, String> {
+    let number = ["sm_", "compute_"].iter().find_map(|before| text.strip_prefix(before)).unwrap_or(text);
+    let digits = number.strip_suffix(['a', 'f']).unwrap_or(number);
+    let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    is_number.then(|| format!("sm_{number}")).ok_or_else(|| format!("'{text}' is no architecture, such as sm_90 or sm_90a"))
+}
+
 /// `4096`, `512K`, `64M`, `8G`.
 fn bytes(text: &str) -> Result<u64, String> {
     let bytes = settings::bytes(text).filter(|bytes| *bytes > 0);
@@ -509,6 +534,8 @@ mod tests {
         for wrong in [
             &["--exact"][..],
             &["--check", "--verify"],
+            &["--check", "--list"],
+            &["--arch", "hopper"],
             &["--resident", "0"],
             &["--resident", "4225"],
             &["--jobs", "0"],

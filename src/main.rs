@@ -3,6 +3,8 @@
 //! What was asked for goes to standard output: results, and under `--check` diagnostics. What keeps it from being done goes to
 //! standard error.
 
+mod files;
+
 use std::cell::RefCell;
 use std::io::{IsTerminal, Write};
 use std::num::NonZeroUsize;
@@ -11,14 +13,13 @@ use std::process::ExitCode;
 
 use ptxdbg::api::Run;
 use ptxdbg::args::{self, Args, Color, Format, ScriptSource};
-use ptxdbg::base::Diagnostic;
 #[cfg(feature = "tui")]
 use ptxdbg::base::save::cause;
 use ptxdbg::base::{cores, side_by_side};
-use ptxdbg::debug::asm::{OpenedAsm, check_asm, open_asm};
+use ptxdbg::debug::asm::{OpenedAsm, open_asm};
 use ptxdbg::debug::certificate::Certificate;
 use ptxdbg::debug::fidelity::{Fidelity, fidelity};
-use ptxdbg::debug::open::{Module, open, read_module_with};
+use ptxdbg::debug::open::{Module, open};
 #[cfg(feature = "tui")]
 use ptxdbg::debug::ron_text::read_text;
 use ptxdbg::debug::session::Session;
@@ -42,7 +43,7 @@ use ptxdbg::ui::text::{self, Style};
 use ptxdbg::ui::tty::watcher;
 #[cfg(feature = "tui")]
 use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::file::LayoutError, layout::layouts::LayoutStore, screen::Screen};
-use ptxdbg::ui::{files, interrupt};
+use ptxdbg::ui::{files as own_files, interrupt};
 
 fn main() -> ExitCode {
     #[cfg(feature = "tui")]
@@ -58,42 +59,19 @@ fn main() -> ExitCode {
         Err(said) => return ExitCode::from(refusal::answer(&said.text) as u8),
     };
     if !args.check
+        && !args.list
         && let Some(note) = host_memory::note(args.memory_limit)
     {
         say_error(&format!("ptxdbg: {note}"));
     }
-    let done = accept(&args).and_then(|asked| match (asked, args.check, args.verify) {
+    let done = accept(&args).and_then(|asked| match (asked, args.list, args.check, args.verify) {
         (Some(help), ..) => Ok(refusal::answer(&help)),
-        (None, true, _) => check(&args),
-        (None, false, true) => verify(&args),
-        (None, false, false) => start(&args),
+        (None, true, ..) => files::list(&args),
+        (None, _, true, _) => files::check(&args),
+        (None, _, _, true) => verify(&args),
+        (None, false, false, false) => start(&args),
     });
     ExitCode::from(done.unwrap_or_else(|failure| complain(&failure, style(&args, std::io::stderr().is_terminal()))) as u8)
-}
-
-/// `--check`: the diagnostics of every file.
-fn check(args: &Args) -> Result<Status, Failure> {
-    let style = style(args, std::io::stdout().is_terminal());
-    let mut status = Status::Well;
-    let (mut out, mut log) = (Standard::output(), Log::default());
-    let statement = args.asm.first().map(|_| check_asm(&args.asm, &args.arg));
-    for module in args.kernels.iter().map(|path| read_module_with(path, &args.compiler())).chain(statement) {
-        let Module { sources, diagnostics, .. } = module?;
-        log.diagnostics(&sources, &diagnostics);
-        out.styled(&text::diagnostics(&sources, &diagnostics, style))?;
-        if diagnostics.iter().any(Diagnostic::is_error) {
-            status = Status::Wrong;
-        }
-    }
-    write_log(&log, style, &mut out)?;
-    out.flush()?;
-    // A module with errors has nothing that a launch could be held against.
-    if status == Status::Well {
-        for request in launch_requests(args) {
-            open(&request)?;
-        }
-    }
-    Ok(status)
 }
 
 /// The document of all findings, where that is what was asked for.
@@ -448,7 +426,7 @@ fn theme(args: &Args, color: bool) -> ThemeName {
 /// The panes and the keys that were asked for.
 #[cfg(feature = "tui")]
 fn screen(args: &Args) -> Result<Screen, Failure> {
-    let mut layouts = LayoutStore::new(files::layouts());
+    let mut layouts = LayoutStore::new(own_files::layouts());
     let layout = layouts.take(args.layout.as_deref().unwrap_or("default")).map_err(|error| Failure::Message(error.to_string()))?;
     Ok(Screen::new(layout, tui::theme::Theme::default(), keys(args)?).with_layouts(layouts).with_folders(args.include.clone()))
 }
@@ -457,7 +435,7 @@ fn screen(args: &Args) -> Result<Screen, Failure> {
 #[cfg(feature = "tui")]
 fn keys(args: &Args) -> Result<KeyMap, Failure> {
     let shipped = KeyMap::shipped();
-    let Some(path) = files::keys().filter(|path| !args.no_init && path.is_file()) else { return Ok(shipped) };
+    let Some(path) = own_files::keys().filter(|path| !args.no_init && path.is_file()) else { return Ok(shipped) };
     let text = read_text(&path).map_err(Failure::Message)?;
     match KeyMap::parse(&path.display().to_string(), text) {
         Ok(own) => Ok(shipped.with(own)),
@@ -468,7 +446,7 @@ fn keys(args: &Args) -> Result<KeyMap, Failure> {
 
 /// The start-up file, if there is one and it is wanted.
 fn start_up(args: &Args) -> Result<Option<Script>, Failure> {
-    let Some(path) = files::start_up().filter(|path| !args.no_init && path.is_file()) else { return Ok(None) };
+    let Some(path) = own_files::start_up().filter(|path| !args.no_init && path.is_file()) else { return Ok(None) };
     Script::read(&path).map(|script| Some(script.silently())).map_err(Failure::Message)
 }
 

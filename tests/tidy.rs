@@ -41,7 +41,11 @@ const LAYERS: &[Layer] = &[
         what: "dataflow: one solver, and reachability, definite assignment, def-use, uses of results, liveness and taint",
         uses: &["base", "isa", "program"],
     },
-    Layer { name: "container", what: "files that hold other files: bundles", uses: &["base"] },
+    Layer {
+        name: "container",
+        what: "files that hold other files: programs, libraries, archives, fat binaries and cubins with PTX in them; bundles",
+        uses: &["base"],
+    },
     Layer {
         name: "sema",
         what: "from tree to program: names, types, forms, layout",
@@ -89,15 +93,17 @@ const LAYERS: &[Layer] = &[
 ];
 
 /// Files of `src` that tie the layers together and may use all of them.
-const TOP_FILES: &[&str] = &["lib", "main", "args"];
+const TOP_FILES: &[&str] = &["lib", "main", "args", "files"];
 
 /// Crates whose types must not travel: each with the one folder that may name it. The top files may name any.
 const HOMES: &[(&str, &str)] = &[
     ("annotate_snippets", "ui"),
     ("clap", "args"),
+    ("cpp_demangle", "program"),
     ("crossterm", "ui/tui"),
     ("lalrpop_util", "syntax"),
     ("logos", "syntax"),
+    ("lz4_flex", "container"),
     ("petgraph", "cfg"),
     ("ratatui", "ui/tui"),
     ("rustyline", "ui"),

@@ -7,11 +7,13 @@
 //! | `syntax` | a text | [`syntax::check`] |
 //! | `sema` | mistakes made in a module of `fixtures` ([`mistakes`]) | [`sema::check`] |
 //! | `bundle` | a bundle, and the archive in one | [`bundle::check`] |
+//! | `container` | a program, a library, an archive or a fat binary | [`container::check`] |
 //! | `machine` | a kernel, written by the rows of the instruction table ([`kernel`]) | [`machine::check`] |
 //!
 //! `tests/it/fuzz.rs` holds the same on numbers that have no pattern, without a fuzzer.
 
 pub mod bundle;
+pub mod container;
 pub mod instruction;
 pub mod kernel;
 pub mod machine;

@@ -7,7 +7,7 @@ use super::error::{Error, problems};
 use super::module::Module;
 use super::run::Run;
 use super::session::Session;
-use crate::debug::open::{open_launch_file, open_words};
+use crate::debug::open::{OpenedLaunch, open_launch_file, open_words};
 use crate::debug::{Interrupt, Opened, Overrides, RunOptions};
 use crate::launch::{LaunchFile, LaunchFileError};
 
@@ -163,7 +163,7 @@ impl Planned {
 
     /// The text of the launch file that says the same, in the module's folder: to be edited, and to be kept with a result.
     pub fn launch_file(&self) -> Option<String> {
-        self.opened.launch.as_ref().map(|launch| launch.text_at(&launch.module.with_extension("ron")))
+        self.opened.launch.as_ref().map(OpenedLaunch::text_beside)
     }
 
     /// Runs case number `case`, from 0, on fresh memory, to its end or its first fault.

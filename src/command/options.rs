@@ -4,6 +4,8 @@
 pub const OPTIONS: &[(&str, &str)] = &[
     ("--launch FILE.ron", "Launch as this file says"),
     ("--kernel NAME", "Run this kernel of the module"),
+    ("--arch sm_NN", "Take the PTX for this architecture of a file with several"),
+    ("--list", "Print the kernels of the files"),
     ("--grid X[,Y,Z]", "Blocks of the grid"),
     ("--block X[,Y,Z]", "Threads of a block"),
     ("--cluster X[,Y,Z]", "Blocks of a cluster"),

@@ -1,3 +1,398 @@
-//! Files that hold other files.
+//! Files that hold PTX among other things: programs, libraries and objects of Linux and Windows, archives, fat binaries, cubins, and
+//! texts in which programs print PTX.
+//!
+//! A [`Container`] has [`Module`]s, whose texts are unpacked when they are asked for. What a file is, its first bytes say. A part that
+//! cannot be read is a [`Problem`] with its place, and hides no other part. A [`bundle`] holds what a session follows from.
 
 pub mod bundle;
+
+mod archive;
+mod dump;
+mod fat_binary;
+mod folder;
+mod input;
+mod outline;
+mod packing;
+mod problem;
+mod sections;
+mod words;
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use fat_binary::Kind;
+use sections::Machine;
+
+pub use folder::files;
+pub use input::Input;
+pub use outline::{Kernel, Outline, Param, outline};
+pub use packing::Packing;
+pub use problem::Problem;
+
+/// Bytes by which the kind of a file is known.
+const HEAD_BYTES: u64 = 128;
+/// Bytes of the head of a text, in which `.version` is looked for.
+const TEXT_HEAD_BYTES: u64 = 64 << 10;
+/// Bytes of a text with modules in it, at most.
+const DUMP_BYTES: u64 = 256 << 20;
+/// Bytes of all cubins of a file, at most, in which the text is looked for that they were made from.
+const CUBIN_BYTES: u64 = 64 << 20;
+
+/// Where nvcc, and clang for CUDA, put fat binaries; of Windows programs, whose names have 8 bytes, the beginning.
+const FAT_BINARIES: &[&str] = &[".nv_fatbin", ".nv_fatb"];
+/// The same for code that is linked with other code of the GPU.
+const RELOCATABLE: &[&str] = &["__nv_relfatbin", "__nv_rel"];
+/// Where a cubin has the text that it was made from: lines that end with a zero, without comments and `.loc`.
+const CUBIN_TEXT: &str = ".nv_debug_ptx_txt";
+
+/// What an ELF file begins with.
+const ELF: &[u8] = b"\x7fELF";
+/// What objects begin with of which sections are read, beside ELF: programs of Windows, and its objects for x86-64 in both forms.
+const WINDOWS: &[&[u8]] = &[b"MZ", b"\x64\x86", b"\0\0\xff\xff"];
+/// Digits of the hash that CuPy puts before what it keeps: those of MD5 and of SHA-1.
+const HASH_DIGITS: &[usize] = &[32, 40];
+
+/// A file that holds PTX among other things.
+pub struct Container {
+    path: PathBuf,
+    input: Input,
+    /// What it is, with an article.
+    what: &'static str,
+    modules: Vec<Module>,
+    problems: Vec<Problem>,
+    /// Cubins, with what they are packed in.
+    cubins: Vec<Module>,
+}
+
+/// PTX in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// The name under which `cuobjdump` extracts it: `app.2.sm_90a.ptx`.
+    pub name: String,
+    /// The architecture it was compiled for: `sm_90a`; empty where only its text says so.
+    pub target: String,
+    /// The member of the archive that it lies in.
+    pub member: Option<String>,
+    /// The name of the source that it was made from, where it is known; of a dump that of the kernel.
+    pub source: Option<String>,
+    /// How it is packed.
+    pub packing: Packing,
+    /// Whether it is the text in a cubin.
+    pub is_of_cubin: bool,
+    /// Where it lies in the file.
+    pub bytes: Range<u64>,
+    /// Bytes that it says it has when unpacked.
+    size: u64,
+    /// The place for messages.
+    place: String,
+}
+
+/// Where in a file something lies.
+#[derive(Clone, Copy)]
+struct Location<'a> {
+    member: Option<&'a str>,
+    section: Option<&'a str>,
+}
+
+/// The file at `path`, if it holds PTX among other things; nothing if it is a text with PTX alone or lies in a bundle, or if it is not
+/// there, cannot be opened, or can be read once only: that is said when all of it is read.
+///
+/// # Errors
+/// It cannot be read.
+pub fn open(path: &Path) -> Result<Option<Container>, Problem> {
+    // A pipe is not even opened: its writer would see it closed.
+    let input = Some(path).filter(|path| path.is_file()).and_then(|path| Input::open(path).ok());
+    input.map_or(Ok(None), |input| of_input(path, input))
+}
+
+/// The same of `input`, which is called `path` in messages.
+///
+/// # Errors
+/// It cannot be read.
+pub fn of_input(path: &Path, input: Input) -> Result<Option<Container>, Problem> {
+    let (modules, problems, cubins) = (Vec::new(), Vec::new(), Vec::new());
+    let mut container = Container { path: path.to_path_buf(), input, what: "a text", modules, problems, cubins };
+    let wrong = |why| Problem::new(path.display().to_string(), why);
+    let head = container.input.head(HEAD_BYTES).map_err(wrong)?;
+    let whole = 0..container.input.length();
+    let nowhere = Location { member: None, section: None };
+    if head.starts_with(archive::THIN) {
+        return Err(wrong("a thin archive names objects and holds none: give the objects".to_string()));
+    } else if head.starts_with(archive::MAGIC) {
+        container.what = "an archive";
+        container.archive();
+    } else if is_object(&head) {
+        container.what = "an object";
+        container.part(whole, nowhere);
+    } else if let Some(digits) = hash_digits(&head) {
+        let rest = digits as u64..whole.end;
+        if head[digits..].starts_with(ELF) {
+            container.part(rest, nowhere);
+        } else {
+            container.push_text(rest, nowhere, None);
+        }
+        container.what = "a file of CuPy's cache";
+    } else if !container.dump().map_err(wrong)? {
+        return Ok(None);
+    }
+    if container.modules.is_empty() {
+        container.look_into_cubins();
+    }
+    container.number();
+    Ok(Some(container))
+}
+
+/// Whether a file that begins so is read by its sections, or as a fat binary.
+fn is_object(head: &[u8]) -> bool {
+    head.starts_with(ELF) || head.starts_with(&fat_binary::MAGIC) || WINDOWS.iter().any(|magic| head.starts_with(magic))
+}
+
+/// The digits of a hash before a cubin or PTX.
+fn hash_digits(head: &[u8]) -> Option<usize> {
+    let is_hash = |digits: &usize| head.get(..*digits).is_some_and(|hash| hash.iter().all(u8::is_ascii_hexdigit));
+    let begins = |rest: &[u8]| rest.starts_with(ELF) || rest.starts_with(b"//") || rest.trim_ascii_start().starts_with(b".version");
+    HASH_DIGITS.iter().copied().find(|digits| is_hash(digits) && begins(&head[*digits..]))
+}
+
+impl Container {
+    /// What the file is, with an article.
+    pub fn what(&self) -> &'static str {
+        self.what
+    }
+
+    /// Its modules, in the order of the file.
+    pub fn modules(&self) -> &[Module] {
+        &self.modules
+    }
+
+    /// What of it cannot be read.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// How many cubins it has.
+    pub fn cubins(&self) -> usize {
+        self.cubins.len()
+    }
+
+    /// The path under which module `index` is read alone: that of the file if it is the only one, else its name below that path.
+    pub fn module_path(&self, index: usize) -> PathBuf {
+        match self.modules.as_slice() {
+            [_] => self.path.clone(),
+            modules => self.path.join(&modules[index].name),
+        }
+    }
+
+    /// The text of module `index`.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub fn text(&mut self, index: usize) -> Result<String, Problem> {
+        let module = self.modules[index].clone();
+        let wrong = |why| Problem::new(module.place.clone(), why);
+        let mut bytes = self.unpacked(&module).map_err(wrong)?;
+        if module.is_of_cubin {
+            bytes = cubin_text(&mut Input::of_bytes(bytes)).map_err(wrong)?.unwrap_or_default();
+        }
+        while bytes.last() == Some(&0) {
+            bytes.pop();
+        }
+        String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            wrong(format!("it is not text: byte {:#04x} at offset {at} of the module", error.as_bytes()[at]))
+        })
+    }
+
+    fn unpacked(&mut self, module: &Module) -> Result<Vec<u8>, String> {
+        let bytes = self.input.read(module.bytes.clone())?;
+        module.packing.unpack(bytes, module.size)
+    }
+
+    fn problem(&mut self, location: Location<'_>, at: Option<u64>, what: impl Into<String>) {
+        let place = self.place(location, at);
+        self.problems.push(Problem::new(place, what));
+    }
+
+    /// `libboth.a(scale.o): section .nv_fatbin, offset 0x5f0`
+    fn place(&self, location: Location<'_>, at: Option<u64>) -> String {
+        let member = location.member.map_or(String::new(), |member| format!("({member})"));
+        let section = location.section.map(|section| format!("section {section}"));
+        let offset = at.map(|at| format!("offset {at:#x}"));
+        let within: Vec<String> = section.into_iter().chain(offset).collect();
+        let within = if within.is_empty() { String::new() } else { format!(": {}", within.join(", ")) };
+        format!("{}{member}{within}", self.path.display())
+    }
+
+    fn archive(&mut self) {
+        let (members, problem) = archive::members(&mut self.input);
+        for member in members {
+            let location = Location { member: Some(&member.name), section: None };
+            match self.input.read(member.bytes.start..member.bytes.end.min(member.bytes.start + HEAD_BYTES)) {
+                Ok(head) if is_object(&head) => self.part(member.bytes, location),
+                // Other members are none of ours: an index, a text.
+                Ok(_) => {}
+                Err(why) => self.problem(location, Some(member.bytes.start), why),
+            }
+        }
+        if let Some((at, why)) = problem {
+            self.problem(Location { member: None, section: None }, Some(at), why);
+        }
+    }
+
+    /// An object, a program, a library, a cubin or a fat binary in `region`.
+    fn part(&mut self, region: Range<u64>, location: Location<'_>) {
+        let start = region.start;
+        match self.input.read(start..region.end.min(start + 4)) {
+            Ok(head) if head == fat_binary::MAGIC => {
+                self.what = if location.member.is_none() { "a fat binary" } else { self.what };
+                return self.fat_binaries(region, location);
+            }
+            Ok(_) | Err(_) => {}
+        }
+        let object = match sections::object(&mut self.input, region.clone()) {
+            Ok(Some(object)) => object,
+            Ok(None) => return self.problem(location, Some(start), "it begins like an object, and is of no kind that is known here"),
+            Err(why) => return self.problem(location, Some(start), why),
+        };
+        if object.machine == Machine::Cubin {
+            self.what = if location.member.is_none() { "a cubin" } else { self.what };
+            let cubin = self.module(region, location, None);
+            return self.cubins.push(cubin);
+        }
+        let mut walked: Vec<Range<u64>> = Vec::new();
+        for names in [FAT_BINARIES, RELOCATABLE] {
+            for section in object.sections.iter().filter(|section| names.contains(&section.name.as_str())) {
+                let location = Location { section: Some(&section.name), ..location };
+                let begin = start.saturating_add(section.bytes.start);
+                let end = start.saturating_add(section.bytes.end);
+                // Sections that lie in each other would be read as often as there are of them.
+                if walked.iter().any(|other| begin < other.end && other.start < end) {
+                    return self.problem(location, Some(begin), "the section overlaps another one with fat binaries: the rest is not read");
+                }
+                walked.push(begin..end);
+                if begin > region.end || end > region.end {
+                    let said = section.bytes.end - section.bytes.start;
+                    let left = region.end.saturating_sub(begin);
+                    self.problem(location, Some(begin), format!("the section says that it has {said} bytes, and {left} are left"));
+                }
+                self.fat_binaries(begin.min(region.end)..end.min(region.end), location);
+            }
+        }
+    }
+
+    fn fat_binaries(&mut self, region: Range<u64>, location: Location<'_>) {
+        let (entries, problems) = fat_binary::entries(&mut self.input, region);
+        for entry in entries {
+            let module = Module {
+                target: entry.target,
+                source: entry.source,
+                packing: entry.packing,
+                size: entry.size,
+                place: self.place(location, Some(entry.header)),
+                ..self.module(entry.payload, location, None)
+            };
+            match entry.kind {
+                Kind::Ptx => self.modules.push(module),
+                Kind::Cubin => self.cubins.push(module),
+                Kind::Other => {}
+            }
+        }
+        for (at, why) in problems {
+            self.problem(location, Some(at), why);
+        }
+    }
+
+    /// What lies in `bytes` as it is.
+    fn module(&self, bytes: Range<u64>, location: Location<'_>, source: Option<String>) -> Module {
+        Module {
+            name: String::new(),
+            target: String::new(),
+            member: location.member.map(str::to_string),
+            source,
+            packing: Packing::Plain,
+            is_of_cubin: false,
+            size: bytes.end - bytes.start,
+            place: self.place(location, (bytes.start > 0).then_some(bytes.start)),
+            bytes,
+        }
+    }
+
+    fn push_text(&mut self, bytes: Range<u64>, location: Location<'_>, source: Option<String>) {
+        let module = self.module(bytes, location, source);
+        self.modules.push(module);
+    }
+
+    /// Whether the file is a text with modules in it, which are taken.
+    fn dump(&mut self) -> Result<bool, String> {
+        let head = self.input.head(TEXT_HEAD_BYTES)?;
+        let is_binary = head.contains(&0);
+        if is_binary || dump::is_ptx(&String::from_utf8_lossy(&head)) || self.input.length() > DUMP_BYTES {
+            return Ok(false);
+        }
+        let Ok(text) = String::from_utf8(self.input.read(0..self.input.length())?) else { return Ok(false) };
+        for found in dump::modules(&text) {
+            let bytes = found.bytes.start as u64..found.bytes.end as u64;
+            self.push_text(bytes, Location { member: None, section: None }, Some(found.name));
+        }
+        Ok(!self.modules.is_empty())
+    }
+
+    /// Takes the texts in cubins, where there is no other; large ones are not unpacked for it.
+    fn look_into_cubins(&mut self) {
+        let bytes = self.cubins.iter().fold(0, |bytes: u64, cubin| bytes.saturating_add(cubin.size));
+        let alone = matches!(self.cubins.as_slice(), [_]);
+        if bytes > CUBIN_BYTES && !alone {
+            return;
+        }
+        for cubin in self.cubins.clone() {
+            match self.unpacked(&cubin).and_then(|bytes| cubin_text(&mut Input::of_bytes(bytes))) {
+                Ok(Some(text)) => {
+                    let target = outline::outline(&String::from_utf8_lossy(&text)).target;
+                    self.modules.push(Module { target, is_of_cubin: true, ..cubin });
+                }
+                Ok(None) => {}
+                Err(why) => self.problems.push(Problem::new(cubin.place.clone(), why)),
+            }
+        }
+    }
+
+    /// Gives the modules their names.
+    fn number(&mut self) {
+        let stem = self.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        for index in 0..self.modules.len() {
+            if self.modules[index].target.is_empty() {
+                self.modules[index].target = self.text(index).map(|text| outline::outline(&text).target).unwrap_or_default();
+            }
+            let module = &mut self.modules[index];
+            module.name = format!("{stem}.{}.{}.ptx", index + 1, module.target);
+        }
+    }
+}
+
+/// The text that the cubin which `input` is was made from, if it has it.
+fn cubin_text(input: &mut Input) -> Result<Option<Vec<u8>>, String> {
+    let whole = 0..input.length();
+    let Some(object) = sections::object(input, whole)? else { return Err("it is no cubin".to_string()) };
+    let Some(section) = object.sections.into_iter().find(|section| section.name == CUBIN_TEXT) else { return Ok(None) };
+    let mut bytes = input.read(section.bytes).map_err(|why| format!("section {CUBIN_TEXT}: {why}"))?;
+    bytes.iter_mut().filter(|byte| **byte == 0).for_each(|byte| *byte = b'\n');
+    Ok(Some(bytes).filter(|text| !text.is_empty()))
+}
+
+/// The container and the name of the module in it that `path` means: `app` and `app.2.sm_90a.ptx` of `app/app.2.sm_90a.ptx`, where `app`
+/// is a file.
+pub fn split(path: &Path) -> Option<(&Path, &str)> {
+    let (parent, name) = (path.parent()?, path.file_name()?.to_str()?);
+    // What lies in a bundle is read as if the bundle were a folder.
+    (parent.is_file() && !bundle::is_bundle(parent)).then_some((parent, name))
+}
+
+/// The file that `path` lies in, where it means a module in a file; else the same.
+pub fn file_of(path: &Path) -> &Path {
+    split(path).map_or(path, |(file, _)| file)
+}
+
+/// The folder in which files beside the module at `path` lie.
+pub fn folder_of(path: &Path) -> &Path {
+    file_of(path).parent().unwrap_or(Path::new(""))
+}

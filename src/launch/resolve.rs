@@ -26,6 +26,8 @@ use crate::program::{FuncId, Function, Program};
 pub struct Overrides {
     /// The kernel; of a suite, its launches are those that are run.
     pub kernel: Option<String>,
+    /// The architecture of the module that is taken of a file with several: `sm_90`.
+    pub arch: Option<String>,
     /// Blocks in x, y and z.
     pub grid: Option<[u32; 3]>,
     /// Threads of a block in x, y and z.

@@ -29,7 +29,7 @@ use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 pub use copy::{Completion, CopyId, CopyOp, Kept, SpaceAddress, TensorCopy};
 pub use image::{Handle, ImageAccess, ImageFn, ImageId};
 pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, RowsAccess};
-pub use names::{plain_name, short_name, source_name};
+pub use names::{demangled, is_called, plain_name, qualified_name, short_name, source_name};
 pub use op::*;
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
 pub use statement::{Mention, Named, Opcode, OpcodeId, Statement};
@@ -514,12 +514,12 @@ impl Program {
         (0..self.functions.len()).map(FuncId::new).filter(|id| self.functions[id.index()].is_kernel)
     }
 
-    /// The kernels that `name` means: the one called so in the module, or else those whose name without namespaces and types it is.
+    /// The kernels that `name` means: the one called so in the module, or else those that the source calls so, as [`is_called`] says.
     pub fn kernels_called(&self, name: &str) -> Vec<FuncId> {
         let is_called = |id: &FuncId| &*self.functions[id.index()].name == name;
         match self.kernels().find(is_called) {
             Some(exact) => vec![exact],
-            None => self.kernels().filter(|id| plain_name(&self.functions[id.index()].name) == Some(name)).collect(),
+            None => self.kernels().filter(|id| names::is_called(&self.functions[id.index()].name, name)).collect(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Names of functions and variables as the author of a kernel wrote them (C++ ABI for Itanium, "5.1.2 General Structure").
 
+use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite};
+
 /// `full` of `_ZZ13ring_mbarrierE4full`: a variable of a function by the name that it has there. Other names stay as they are.
 pub fn short_name(name: &str) -> &str {
     let last = || {
@@ -44,6 +46,53 @@ pub fn plain_name(mangled: &str) -> Option<&str> {
     last_identifier(mangled).map(|(name, _)| name)
 }
 
+/// Characters of a demangled name at most: names of templates can stand for texts without end.
+const DEMANGLED_MAX: usize = 4096;
+
+/// `void scale<float>(float*, float, int)` of `_Z5scaleIfEvPT_S0_i`; none of a name that is not mangled, or too long.
+pub fn demangled(mangled: &str) -> Option<String> {
+    demangled_with(mangled, &DemangleOptions::new())
+}
+
+/// The same without parameters and result: `scale<float>`, `filters::smooth`.
+pub fn qualified_name(mangled: &str) -> Option<String> {
+    demangled_with(mangled, &DemangleOptions::new().no_params().no_return_type())
+}
+
+fn demangled_with(mangled: &str, options: &DemangleOptions) -> Option<String> {
+    let symbol = mangled.starts_with("_Z").then(|| BorrowedSymbol::new(mangled.as_bytes()).ok())??;
+    let mut text = Bounded(String::new());
+    symbol.structured_demangle(&mut text, options).ok()?;
+    Some(text.0)
+}
+
+/// A text that takes no more than it may.
+struct Bounded(String);
+
+impl DemangleWrite for Bounded {
+    fn write_string(&mut self, part: &str) -> std::fmt::Result {
+        if self.0.len() + part.len() > DEMANGLED_MAX {
+            return Err(std::fmt::Error);
+        }
+        self.0.push_str(part);
+        Ok(())
+    }
+}
+
+/// Whether `name` means the function called `mangled` in its module: it is that name, or that of the source with or without namespaces,
+/// template arguments and parameters. White space does not matter.
+pub fn is_called(mangled: &str, name: &str) -> bool {
+    let same = |demangled: String| without_space(&demangled) == without_space(name);
+    mangled == name
+        || plain_name(mangled).is_some_and(|plain| {
+            plain == name || name.contains(plain) && (qualified_name(mangled).is_some_and(same) || demangled(mangled).is_some_and(same))
+        })
+}
+
+fn without_space(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
 /// The name that CUDA C++ has for a variable: `coef` of `_ZN3abcL4coefE`, `full` of `_ZZ13ring_mbarrierE4full`. Other names stay as they
 /// are.
 pub fn source_name(name: &str) -> &str {
@@ -55,7 +104,7 @@ pub fn source_name(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{plain_name, short_name, source_name};
+    use super::{demangled, is_called, plain_name, qualified_name, short_name, source_name};
 
     #[test]
     fn variables_of_functions_have_short_names() {
@@ -99,5 +148,37 @@ mod tests {
         ] {
             assert_eq!(plain_name(mangled), plain, "{mangled}");
         }
+    }
+
+    #[test]
+    fn names_are_demangled() {
+        // What c++filt 2.40 prints.
+        for (mangled, whole, qualified) in [
+            ("_Z5scaleIfEvPT_S0_i", Some("void scale<float>(float*, float, int)"), Some("scale<float>")),
+            ("_ZN7filters6smoothEPKfPfi", Some("filters::smooth(float const*, float*, int)"), Some("filters::smooth")),
+            ("total", None, None),
+            ("_Z", None, None),
+        ] {
+            assert_eq!((demangled(mangled).as_deref(), qualified_name(mangled).as_deref()), (whole, qualified), "{mangled}");
+        }
+    }
+
+    #[test]
+    fn a_name_without_end_is_none() {
+        let doubling = format!("_Z1f{}", (0..60).map(|_| "1AIS_S_E").collect::<String>());
+        let long = format!("_Z1f3fooI{}E", "N1a1bE".repeat(2000));
+        assert!([doubling, long].iter().all(|name| demangled(name).is_none_or(|text| text.len() <= 4096)));
+    }
+
+    #[test]
+    fn a_kernel_is_meant_by_every_name_that_it_has() {
+        let mangled = "_Z5scaleIfEvPT_S0_i";
+        for name in [mangled, "scale", "scale<float>", "scale< float >", "void scale<float>(float*,float,int)"] {
+            assert!(is_called(mangled, name), "{name}");
+        }
+        for name in ["scale<double>", "scal", "", "smooth"] {
+            assert!(!is_called(mangled, name), "{name}");
+        }
+        assert!(is_called("_ZN7filters6smoothEPKfPfi", "filters::smooth") && is_called("total", "total") && !is_called("total", "tot"));
     }
 }

@@ -48,10 +48,18 @@ pub enum FileError {
 /// # Errors
 /// A file that cannot be read, is too large, or is not text. What is wrong with its text is a diagnostic.
 pub fn load_file(sources: &mut Sources, path: &Path) -> Result<(Option<Arc<Program>>, Vec<Diagnostic>), FileError> {
+    let text = read_file(path)?;
+    Ok(load(sources, path.to_string_lossy(), text))
+}
+
+/// Reads the file at `path` as text.
+///
+/// # Errors
+/// A file that cannot be read, is too large, or is not text.
+pub fn read_file(path: &Path) -> Result<String, FileError> {
     let unreadable = |cause| FileError::Unreadable { path: path.to_path_buf(), cause };
     let bytes = bundle::read(path, FILE_BYTES).map_err(unreadable)?.ok_or_else(|| FileError::TooLarge { path: path.to_path_buf() })?;
-    let text = into_text(path, bytes)?;
-    Ok(load(sources, path.to_string_lossy(), text))
+    into_text(path, bytes)
 }
 
 /// What ends a text of C, which NVRTC gives and programs write to files with it, is no part of it: bytes of 0 with nothing but white space

@@ -37,7 +37,7 @@ use crate::base::{Diagnostic, SourceId, Sources, Span};
 use crate::program::Program;
 use crate::syntax::tree::{Item, Module};
 
-pub use file::{FileError, load, load_file};
+pub use file::{FileError, load, load_file, read_file};
 
 /// Turns a module that was read from file `id` of `sources` into a program.
 ///

@@ -349,11 +349,9 @@ fn what_cannot_be_used_ends_with_2() {
     let two = file("two.ptx", TWO_KERNELS);
     assert_unusable(&[], "no file is given");
     assert_unusable(&["absent.ptx"], "cannot read absent.ptx: ");
-    assert_unusable(&["hardware"], "hardware is a folder: give a PTX file in it");
-    assert_unusable(
-        &[&file("binary.ptx", b"\x7fELF\x02\x01\x00")],
-        "is an ELF file: an object or a program, not PTX text; extract its PTX with: cuobjdump -xptx all ",
-    );
+    assert_unusable(&["hardware/in"], "hardware/in is a folder without PTX: no .ptx, .cubin or .fatbin is in it; Triton keeps it in ");
+    let binary = "offset 0x0: it begins like an object, and is of no kind that is known here";
+    assert_unusable(&[&file("binary.ptx", b"\x7fELF\x02\x01\x00")], binary);
     assert_unusable(&["-l", "absent.ron"], "cannot read absent.ron: no such file or directory");
     assert_unusable(&["small/smallest.ron"], "small/smallest.ron is a launch file: say --launch small/smallest.ron");
     assert_unusable(&["-k", "c", &two], "there is no kernel 'c'; the module has a, b");

@@ -11,6 +11,7 @@ mod checkers;
 mod command;
 mod command_line;
 mod common;
+mod containers;
 mod contraction;
 mod coverage;
 mod decode;

@@ -38,8 +38,9 @@ const ENDING: &str = r#".SH OUTPUT FOR PROGRAMS
 \fB\-\-format json\fR writes one object a line, each with a \fBkind\fR: \fBdiagnostic\fR, \fBcase\fR (of \fB\-\-verify\fR: name, passed, failures,
 findings; a case that passed without findings is left out), \fBrun\fR (launches, findings, printed, interrupted, buffers), \fBcomparison\fR (of a run whose
 launch file expects something: name, compared, passed, failures; not compared is a run that stopped before its end), \fBfidelity\fR,
-\fBverdict\fR, \fBmade_up\fR, \fBcertificate\fR, \fBerror\fR (a message: why nothing, or no more, was done; standard error has it too). A finding
-has these fields:
+\fBverdict\fR, \fBmade_up\fR, \fBcertificate\fR, \fBerror\fR (a message: why nothing, or no more, was done; standard error has it too),
+\fBkernel\fR (of \fB\-\-list\fR: file, module, member, source, packing, version, target, name, demangled, params, shared, dynamic_shared, launch_file,
+has_launch_file), \fBunread\fR (a part of a file that cannot be read: place, message). A finding has these fields:
 .TP
 \fBid\fR, \fBseverity\fR, \fBnumber\fR, \fBmessage\fR
 Which mistake, error or warning, its place in the list, and what is wrong in one line.
@@ -66,6 +67,18 @@ The lines of the source that .loc gives for it; of a hang, which threads wait wh
 \fB\-\-format sarif\fR writes one SARIF 2.1.0 document with a result for each finding, value that is not the expected one, and diagnostic;
 cases that stopped before their end are not compared and named by the property notCompared of the run. Its properties certificates and madeUp say
 what holds for every order, and which launch was made up; what keeps ptxdbg from doing what was asked is a notification of an invocation.
+.SH PTX IN OTHER FILES
+What a file is, its first bytes say. PTX is taken out of ELF programs, libraries and objects, those of Windows (PE and COFF), archives, fat
+binaries (plain, LZ4 or zstd), cubins that were compiled with \fB\-lineinfo\fR or \fB\-G\fR, what CuPy keeps in its cache, and texts with what Numba
+prints under \fBNUMBA_DUMP_ASSEMBLY=1\fR. In a fat binary without PTX the texts in its cubins are taken. A folder stands for the .ptx, .cubin and .fatbin
+files in it and in its folders: Triton's cache, or Inductor's.
+.PP
+A file may hold many modules, named as \fBcuobjdump \-all \-xptx\fR names them: \fBlib.so/lib.2.sm_90a.ptx\fR is the second one of \fBlib.so\fR, and may
+stand wherever a PTX file may. \fB\-k\fR looks for its kernel in all of them; of those that hold it the module for the newest architecture up to
+sm_90a is taken, or else for the oldest after it, unless \fB\-\-arch\fR says which. \fB\-\-check\fR reads them all.
+.PP
+A cubin's text has neither comments nor .loc. What cannot be read is said with its place in the file; the rest is used, and \fB\-\-list\fR and
+\fB\-\-check\fR end with 2.
 .SH TEXT
 Names, comments, messages and all that is printed are shown without what would act on a terminal: control characters (C0, DEL, C1) but line
 feeds and tabs, and the bidirectional controls of Unicode, stand there as \fB\ex1b\fR or \fB\eu{202e}\fR. In JSON and SARIF they are escaped
@@ -133,6 +146,12 @@ Step through an asm statement of CUDA with 4 for a.
 .TP
 \fBptxdbg \-\-batch kernel.ptx\fR
 Run a kernel as kernel.ron says, or as well as can be guessed.
+.TP
+\fBptxdbg \-\-list libtorchvision.so\fR
+List the kernels of a library.
+.TP
+\fBptxdbg \-\-batch ./app \-k \(aqscale<float>\(aq \-\-arch sm_80\fR
+Run a kernel out of a program.
 .TP
 \fBptxdbg \-\-verify \-l a.ron \-\-format sarif > findings.sarif\fR
 Write what is wrong for an editor or for continuous integration.

@@ -1,6 +1,7 @@
 //! From file names, or from an `asm` statement, to a program and a plan of cases, each some launches in order on the same memory.
 
 pub mod asm;
+pub mod modules;
 
 mod made_up;
 
@@ -10,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::made_up::made_up;
+use self::modules::{Chosen, choose};
 use super::arrays;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span, save};
-use crate::container::bundle;
+use crate::container::{self, bundle};
 use crate::launch::file::{Launch, Param};
 use crate::launch::foreign::foreign;
 use crate::launch::given::{self, Formal, Given, Own};
@@ -94,6 +96,11 @@ impl OpenedLaunch {
         format!("{}\n", self.in_folder(path.parent().unwrap_or(Path::new(""))).to_text())
     }
 
+    /// The text of the launch file beside the module that says the same.
+    pub fn text_beside(&self) -> String {
+        self.text_at(&container::file_of(&self.module).with_extension("ron"))
+    }
+
     /// Writes the launch file that says the same to `path`; returns a line on it.
     ///
     /// # Errors
@@ -148,17 +155,23 @@ pub fn open(request: &Request) -> Result<Opened, OpenError> {
     match &request.launch {
         LaunchChoice::File(path) => open_file(request, path),
         LaunchChoice::MadeUp => open_made_up(request),
-        LaunchChoice::Beside => {
-            let module = sole_module(request)?;
-            let beside = module.with_extension("ron");
-            if !bundle::is_file(&beside) || words_are_of_another_kernel(&beside, &request.overrides) {
-                open_made_up(request)
-            } else if says_nothing(&beside) {
-                open_made_up(request).map(|opened| Opened { empty_beside: Some(beside), ..opened })
-            } else {
-                open_file(request, &beside)
-            }
+        LaunchChoice::Beside if sole_module(request)?.is_dir() => {
+            let Chosen { path, .. } = choose(&request.modules, request.overrides.kernel.as_deref(), &request.overrides)?;
+            open_beside(&Request { modules: vec![path], ..request.clone() })
         }
+        LaunchChoice::Beside => open_beside(request),
+    }
+}
+
+fn open_beside(request: &Request) -> Result<Opened, OpenError> {
+    let module = sole_module(request)?;
+    let beside = container::file_of(module).with_extension("ron");
+    if !bundle::is_file(&beside) || words_are_of_another_kernel(&beside, &request.overrides) {
+        open_made_up(request)
+    } else if says_nothing(&beside) {
+        open_made_up(request).map(|opened| Opened { empty_beside: Some(beside), ..opened })
+    } else {
+        open_file(request, &beside)
     }
 }
 
@@ -170,7 +183,7 @@ pub fn read_module(path: &Path) -> Result<Module, OpenError> {
     read_module_with(path, &Compiler::default())
 }
 
-/// Reads the module at `path`; CUDA C++ is compiled first.
+/// Reads the module at `path`, of a file or a folder with several the best; CUDA C++ is compiled first.
 ///
 /// # Errors
 /// The file cannot be read as text, holds something else than PTX by its name or its first bytes, or cannot be compiled. What is wrong with
@@ -182,15 +195,20 @@ pub fn read_module_with(path: &Path, compiler: &Compiler) -> Result<Module, Open
         let (program, diagnostics) = sema::load(&mut sources, path.with_extension("ptx").display().to_string(), text);
         return Ok(Module { program, sources, diagnostics });
     }
-    if path.is_dir() {
-        return Err(OpenError::File(format!("{} is a folder: give a PTX file in it", path.display())));
+    if modules::has_several(path)? {
+        let overrides = Overrides { compiler: compiler.clone(), ..Overrides::default() };
+        let Chosen { program, .. } = choose(&[path.to_path_buf()], None, &overrides)?;
+        return Ok(Module { sources: program.sources_text.clone(), program: Some(program), diagnostics: Vec::new() });
     }
-    if let Some(kind) = foreign(path, &head(path)) {
-        return Err(OpenError::File(kind.message(path)));
-    }
+    refuse_foreign(path)?;
     let loaded = sema::load_file(&mut sources, path);
     let (program, diagnostics) = loaded.map_err(|error| OpenError::File(error.to_string()))?;
     Ok(Module { program, sources, diagnostics })
+}
+
+/// Refuses a file that holds something else than PTX by its name or its first bytes.
+fn refuse_foreign(path: &Path) -> Result<(), OpenError> {
+    foreign(path, &head(path)).map_or(Ok(()), |kind| Err(OpenError::File(kind.message(path))))
 }
 
 /// Reads PTX from memory; `name` stands for it in messages.
@@ -236,8 +254,27 @@ fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
     };
     let launches = file.launches();
     let kernel = request.overrides.kernel.as_deref().or(launches.first().and_then(|(_, launch)| launch.kernel.as_deref()));
-    let (module, program) = choose_module(&modules, kernel, &request.overrides.compiler)?;
-    open_launch_file(module, program, file, &request.overrides)
+    let chosen = choose(&modules, kernel, &request.overrides)?;
+    let opened = open_launch_file(chosen.path.clone(), Arc::clone(&chosen.program), file, &request.overrides)?;
+    Ok(with_choice(opened, chosen))
+}
+
+/// The same with what is worth saying of how the module was chosen.
+fn with_choice(mut opened: Opened, Chosen { reasons, problems, .. }: Chosen) -> Opened {
+    let unread = problems.into_iter().map(|problem| Reason {
+        what: format!("not read: {}", problem.place),
+        why: problem.what,
+        param: None,
+        basis: Basis::Derived,
+    });
+    let all: Vec<Reason> = reasons.into_iter().chain(unread).collect();
+    opened.notes.splice(0..0, all.iter().map(said));
+    if opened.made_up.is_some() {
+        for launch in opened.plan.cases.iter_mut().flat_map(|case| &mut case.launches) {
+            launch.reasons.splice(0..0, all.iter().cloned());
+        }
+    }
+    opened
 }
 
 /// What `file` launches of `program`, the module at `module`, whatever module it names, with what the command line says of parameters.
@@ -371,8 +408,9 @@ fn open_made_up(request: &Request) -> Result<Opened, OpenError> {
     sole_module(request)?;
     let overrides = &request.overrides;
     let words = &overrides.params;
-    let (module, program) = choose_module(&request.modules, overrides.kernel.as_deref(), &overrides.compiler)?;
-    open_words(module, program, words, overrides)
+    let chosen = choose(&request.modules, overrides.kernel.as_deref(), overrides)?;
+    let opened = open_words(chosen.path.clone(), Arc::clone(&chosen.program), words, overrides)?;
+    Ok(with_choice(opened, chosen))
 }
 
 /// A launch of `program`, the module at `module`, with the parameters that `words` give; what they do not say is made up.
@@ -432,7 +470,7 @@ pub fn open_words(module: PathBuf, program: Arc<Program>, words: &[String], over
     if is_whole {
         return Ok(opened);
     }
-    let text = |launch: &OpenedLaunch| launch.in_folder(launch.module.parent().unwrap_or(Path::new(""))).to_text();
+    let text = |launch: &OpenedLaunch| launch.in_folder(container::folder_of(&launch.module)).to_text();
     opened.made_up = opened.launch.as_ref().map(text);
     opened.launch.iter_mut().for_each(|launch| launch.known = Some(known.clone()));
     Ok(opened)
@@ -527,21 +565,6 @@ pub(in crate::debug) fn name_params(plan: &mut Plan, program: &Program, (module,
 
 fn sole_module(request: &Request) -> Result<&Path, OpenError> {
     request.modules.first().map(PathBuf::as_path).ok_or_else(|| OpenError::File("no PTX file is given".to_string()))
-}
-
-/// The first of `paths` that holds `kernel`; the first of all if none does, or no kernel is named.
-fn choose_module(paths: &[PathBuf], kernel: Option<&str>, compiler: &Compiler) -> Result<(PathBuf, Arc<Program>), OpenError> {
-    let mut first = None;
-    for path in paths {
-        let module = read_module_with(path, compiler)?;
-        let Some(program) = module.program.clone() else { return Err(OpenError::Module(module)) };
-        let holds = kernel.is_none_or(|kernel| program.function(kernel).is_some() || !program.kernels_called(kernel).is_empty());
-        if holds {
-            return Ok((path.clone(), program));
-        }
-        first.get_or_insert((path.clone(), program));
-    }
-    first.ok_or_else(|| OpenError::File("no PTX file is given".to_string()))
 }
 
 /// The kernel called `name`, or the first one that has a body.

@@ -7,6 +7,7 @@ use crate::base::{Diagnostic, Sources, Span};
 use crate::debug::certificate::Certificate;
 use crate::debug::fidelity::Fidelity;
 use crate::debug::findings::FindingText;
+use crate::debug::open::modules::{Kernel, ListedFile, ListedModule, Problem, demangled};
 use crate::debug::{BufferHead, CaseReport, Comparison, Failure, LaunchRun, Omitted, Reason, Summary, Trust};
 use crate::ui::visible::visible_json;
 
@@ -23,6 +24,26 @@ enum Record<'a> {
         message: &'a str,
         help: &'a Option<String>,
         spans: Vec<SpanRecord<'a>>,
+    },
+    Kernel {
+        file: String,
+        module: String,
+        member: Option<&'a str>,
+        source: Option<&'a str>,
+        packing: Option<&'a str>,
+        version: &'a str,
+        target: &'a str,
+        name: &'a str,
+        demangled: Option<String>,
+        params: Vec<Value>,
+        shared: Option<u64>,
+        dynamic_shared: bool,
+        launch_file: String,
+        has_launch_file: bool,
+    },
+    Unread {
+        place: &'a str,
+        message: &'a str,
     },
     Case {
         name: &'a str,
@@ -143,6 +164,35 @@ fn span<'a>(sources: &'a Sources, span: Span, label: Option<&'a str>) -> SpanRec
         end_column: last.column,
         label,
     }
+}
+
+/// The kernels of a file, a line each, and what of it cannot be read.
+pub fn listed(listed: &ListedFile) -> String {
+    let kernels = listed.modules.iter().flat_map(|module| module.outline.kernels.iter().map(move |kernel| (module, kernel)));
+    let kernel = |(module, kernel): (&ListedModule, &Kernel)| {
+        line(&Record::Kernel {
+            file: listed.path.display().to_string(),
+            module: module.path.display().to_string(),
+            member: module.member.as_deref(),
+            source: module.source.as_deref(),
+            packing: module.packing,
+            version: &module.outline.version,
+            target: &module.outline.target,
+            name: &kernel.name,
+            demangled: demangled(&kernel.name),
+            params: kernel.params.iter().map(|param| json!({ "name": param.name, "type": param.text(), "bytes": param.bytes() })).collect(),
+            shared: kernel.shared,
+            dynamic_shared: kernel.dynamic_shared,
+            launch_file: listed.launch_file.display().to_string(),
+            has_launch_file: listed.has_launch_file,
+        })
+    };
+    kernels.map(kernel).chain(listed.problems.iter().map(unread)).collect()
+}
+
+/// A part of a file that cannot be read.
+pub fn unread(problem: &Problem) -> String {
+    line(&Record::Unread { place: &problem.place, message: &problem.what })
 }
 
 /// What is wrong with a case.

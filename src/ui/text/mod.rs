@@ -12,6 +12,7 @@ pub mod frames;
 pub mod in_flight;
 mod json;
 pub mod launch;
+mod listing;
 mod module;
 mod outcome;
 mod report;
@@ -36,6 +37,7 @@ use crate::ui::visible::visible;
 
 pub use explored::explored;
 pub use finding::{chain, fault, finding, list as findings};
+pub use listing::{listing, unread, unread_records};
 pub use outcome::{displays, outcome};
 pub use report::grouped;
 pub use stop::stop;

@@ -1,0 +1,140 @@
+//! Archives of objects: `lib.a`, and `.lib` on Windows.
+//!
+//! A file is a row of members after 8 bytes, each with a header of 60 bytes: a name, and in decimal its size. Long names lie in a member
+//! called `//` (System V, GNU, Windows) or before the bytes of the member (BSD).
+
+use std::ops::Range;
+
+use super::input::Input;
+
+/// What an archive starts with.
+pub const MAGIC: &[u8] = b"!<arch>\n";
+/// What an archive starts with that names files in place of members.
+pub const THIN: &[u8] = b"!<thin>\n";
+
+const HEADER: u64 = 60;
+/// What ends the header of a member.
+const END: &[u8] = b"`\n";
+/// Bytes of the names of all members at most.
+const NAMES_BYTES: u64 = 64 << 20;
+
+/// A member of an archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// What it is called.
+    pub name: String,
+    /// Where its bytes lie in the file.
+    pub bytes: Range<u64>,
+}
+
+/// The members of the archive that `input` is, in order, and what is wrong with it: offset and words.
+pub fn members(input: &mut Input) -> (Vec<Member>, Option<(u64, String)>) {
+    let (mut members, mut names, mut at) = (Vec::new(), Vec::new(), MAGIC.len() as u64);
+    while at < input.length() {
+        match member(input, at, &mut names) {
+            Ok((member, next)) => {
+                members.extend(member);
+                at = next;
+            }
+            Err(why) => return (members, Some((at, why))),
+        }
+    }
+    (members, None)
+}
+
+/// The member whose header lies at `at`, if it is none of the tables that an archive has, and where the next one starts.
+fn member(input: &mut Input, at: u64, names: &mut Vec<u8>) -> Result<(Option<Member>, u64), String> {
+    let left = input.length() - at;
+    if left < HEADER {
+        return Err(format!("{left} bytes are left, and the header of a member has {HEADER}"));
+    }
+    let header = input.read(at..at + HEADER)?;
+    if !header.ends_with(END) {
+        return Err("this is not the header of a member".to_string());
+    }
+    let size = decimal(&header[48..58]).ok_or("the size of the member is no number")?;
+    let start = at + HEADER;
+    let end = start.checked_add(size).filter(|end| *end <= input.length());
+    let end = end.ok_or_else(|| format!("the member says that it has {size} bytes, and {} are left", left - HEADER))?;
+    let own = header[..16].trim_ascii_end();
+    let mut bytes = start..end;
+    let name = match own {
+        b"/" | b"/SYM64/" | b"__.SYMDEF" | b"__.SYMDEF SORTED" => None,
+        b"//" => {
+            *names = input.read(start..end.min(start + NAMES_BYTES))?;
+            None
+        }
+        [b'/', offset @ ..] if decimal(offset).is_some() => Some(long_name(names, decimal(offset).unwrap_or(0))?),
+        [b'#', b'1', b'/', length @ ..] => {
+            let length = decimal(length).filter(|length| *length <= size.min(NAMES_BYTES));
+            let length = length.ok_or("the length of the member's name is wrong")?;
+            bytes.start += length;
+            Some(text(&input.read(start..start + length)?))
+        }
+        own => Some(text(own.strip_suffix(b"/").unwrap_or(own))),
+    };
+    let is_table = name.as_deref().is_some_and(|name| name.starts_with("__.SYMDEF"));
+    let member = name.filter(|_| !is_table).map(|name| Member { name, bytes });
+    Ok((member, end + end % 2))
+}
+
+/// The name at `offset` of the member that holds long names: up to `/`, a line's end or a zero.
+fn long_name(names: &[u8], offset: u64) -> Result<String, String> {
+    let from = usize::try_from(offset).ok().and_then(|offset| names.get(offset..));
+    let from = from.filter(|from| !from.is_empty()).ok_or_else(|| format!("there is no long name at {offset}"))?;
+    let end = from.iter().position(|byte| matches!(byte, b'\n' | 0)).unwrap_or(from.len());
+    Ok(text(from[..end].strip_suffix(b"/").unwrap_or(&from[..end])))
+}
+
+fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+fn decimal(digits: &[u8]) -> Option<u64> {
+    std::str::from_utf8(digits.trim_ascii()).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(name: &str, size: usize) -> String {
+        format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, 0, 644)
+    }
+
+    type Read = Vec<(String, Vec<u8>)>;
+
+    fn names(bytes: &[u8]) -> (Read, Option<(u64, String)>) {
+        let mut input = Input::of_bytes(bytes.to_vec());
+        let (members, problem) = members(&mut input);
+        (members.into_iter().map(|member| (member.name, input.read(member.bytes).unwrap())).collect(), problem)
+    }
+
+    #[test]
+    fn names_are_read_in_every_way_there_is() {
+        let long = "a_rather_long_name_of_an_object.o/\nother.obj\0";
+        let parts = [
+            "!<arch>\n".to_string(),
+            header("/", 4) + "\0\0\0\0",
+            header("//", long.len()) + long + if long.len() % 2 == 1 { "\n" } else { "" },
+            header("short.o/", 3) + "abc\n",
+            header("/0", 2) + "de",
+            header("/35", 2) + "fg",
+            header("#1/8", 11) + "bsd.o\0\0\0hij\n",
+        ];
+        let (found, problem) = names(parts.concat().as_bytes());
+        let expected = [("short.o", "abc"), ("a_rather_long_name_of_an_object.o", "de"), ("other.obj", "fg"), ("bsd.o", "hij")]
+            .map(|(name, bytes)| (name.to_string(), bytes.as_bytes().to_vec()));
+        assert_eq!((found, problem), (expected.to_vec(), None));
+    }
+
+    #[test]
+    fn what_is_before_damage_is_kept() {
+        let text = ["!<arch>\n".to_string(), header("a.o/", 2) + "ab", header("b.o/", 99) + "cd"].concat();
+        let (found, problem) = names(text.as_bytes());
+        assert_eq!(found, [("a.o".to_string(), b"ab".to_vec())]);
+        assert_eq!(problem, Some((70, "the member says that it has 99 bytes, and 2 are left".to_string())));
+        assert_eq!(names(b"!<arch>\nabc").1, Some((8, "3 bytes are left, and the header of a member has 60".to_string())));
+    }
+}

@@ -1,0 +1,347 @@
+//! The kernels of a PTX text, their parameters and their shared memory, without reading the code: a library of many modules is listed in
+//! the time that it takes to look at every byte once.
+//!
+//! What is not PTX gives an outline without kernels; what is wrong is said when the module is read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::words::Words;
+
+/// What there is to know of a module before it is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// What `.version` says: `9.0`.
+    pub version: String,
+    /// The architecture that `.target` names: `sm_90a`.
+    pub target: String,
+    /// The kernels with a body, in order.
+    pub kernels: Vec<Kernel>,
+}
+
+/// A kernel of a module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its name in the module.
+    pub name: String,
+    /// Its parameters, in order.
+    pub params: Vec<Param>,
+    /// Bytes of static shared memory of the kernel and of all functions that it reaches; none where a size is an expression.
+    pub shared: Option<u64>,
+    /// Whether it reaches dynamic shared memory.
+    pub dynamic_shared: bool,
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Param {
+    /// Its name.
+    pub name: String,
+    /// Its type, without the dot: `u64`.
+    pub ty: String,
+    /// Elements, if it is an array.
+    pub elements: Option<u64>,
+    /// Whether the module says that it is a pointer.
+    pub is_pointer: bool,
+}
+
+impl Param {
+    /// `u64`, `b8[24]`
+    pub fn text(&self) -> String {
+        self.elements.map_or_else(|| self.ty.clone(), |elements| format!("{}[{elements}]", self.ty))
+    }
+
+    /// Its size in bytes.
+    pub fn bytes(&self) -> u64 {
+        element_bytes(&self.ty).saturating_mul(self.elements.unwrap_or(1))
+    }
+}
+
+/// The outline of `text`.
+pub fn outline(text: &str) -> Outline {
+    let mut reader = Reader {
+        words: Words::new(text),
+        outline: Outline::default(),
+        variables: Vec::new(),
+        functions: Vec::new(),
+        names: BTreeMap::new(),
+    };
+    reader.module();
+    reader.finish()
+}
+
+/// A variable in shared memory, or a function: what a name in a body can mean.
+#[derive(Clone, Copy)]
+enum Named {
+    Variable(usize),
+    Function(usize),
+}
+
+/// What a shared variable takes.
+struct Variable {
+    /// Bytes; none if the size is an expression.
+    bytes: Option<u64>,
+    align: u64,
+    is_dynamic: bool,
+}
+
+#[derive(Default)]
+struct Function {
+    /// Its place in the list of kernels, if it is one.
+    kernel: Option<usize>,
+    variables: BTreeSet<usize>,
+    calls: BTreeSet<usize>,
+}
+
+struct Reader<'a> {
+    words: Words<'a>,
+    outline: Outline,
+    variables: Vec<Variable>,
+    functions: Vec<Function>,
+    names: BTreeMap<&'a str, Named>,
+}
+
+impl<'a> Reader<'a> {
+    fn module(&mut self) {
+        let mut is_extern = false;
+        while let Some(word) = self.words.next() {
+            match word {
+                ".version" => self.outline.version = self.words.next().unwrap_or("").to_string(),
+                ".target" => self.outline.target = self.words.next().unwrap_or("").to_string(),
+                ".entry" => self.function(true),
+                ".func" => self.function(false),
+                ".shared" => {
+                    self.shared(is_extern);
+                }
+                "{" => self.skip_block(),
+                _ => {}
+            }
+            is_extern = word == ".extern" || is_extern && word.starts_with('.') && word != ".shared";
+        }
+    }
+
+    /// After `{`: up to its `}`.
+    fn skip_block(&mut self) {
+        let mut depth = 1;
+        for word in self.words.by_ref() {
+            depth = depth + i32::from(word == "{") - i32::from(word == "}");
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    /// After `.entry` or `.func`: the head and the body, if it has one.
+    fn function(&mut self, is_kernel: bool) {
+        if !is_kernel {
+            while self.words.peek().is_some_and(|word| word.starts_with('.') || word == "(") {
+                if self.words.next() == Some("(") {
+                    self.params();
+                }
+            }
+        }
+        let Some(name) = self.words.next() else { return };
+        let params = if self.words.peek() == Some("(") {
+            self.words.next();
+            self.params()
+        } else {
+            Vec::new()
+        };
+        let id = match self.names.get(name) {
+            Some(Named::Function(id)) => *id,
+            Some(Named::Variable(_)) | None => {
+                self.functions.push(Function::default());
+                self.names.insert(name, Named::Function(self.functions.len() - 1));
+                self.functions.len() - 1
+            }
+        };
+        let opened = self.words.by_ref().find(|word| matches!(*word, "{" | ";"));
+        if opened != Some("{") {
+            return;
+        }
+        if is_kernel {
+            self.functions[id].kernel = Some(self.outline.kernels.len());
+            self.outline.kernels.push(Kernel { name: name.to_string(), params, ..Kernel::default() });
+        }
+        self.body(id);
+    }
+
+    /// After `(`: the parameters up to `)`.
+    fn params(&mut self) -> Vec<Param> {
+        let (mut params, mut param) = (Vec::new(), Param::default());
+        while let Some(word) = self.words.next() {
+            match word {
+                ")" | "," => {
+                    if !param.name.is_empty() {
+                        params.push(std::mem::take(&mut param));
+                    }
+                    if word == ")" {
+                        break;
+                    }
+                }
+                ".align" => {
+                    self.words.next();
+                }
+                ".ptr" => param.is_pointer = true,
+                "[" => param.elements = Some(self.words.next().and_then(number).unwrap_or(0)),
+                word if word.strip_prefix('.').is_some_and(|ty| element_bytes(ty) > 0) => param.ty = word[1..].to_string(),
+                word if word.starts_with('.') || word == "]" => {}
+                word if param.name.is_empty() => param.name = word.to_string(),
+                _ => {}
+            }
+        }
+        params
+    }
+
+    /// After the `{` of function `id`: what its code names, and the shared variables in it.
+    fn body(&mut self, id: usize) {
+        let (mut depth, mut is_extern) = (1, false);
+        while let Some(word) = self.words.next() {
+            match word {
+                "{" => depth += 1,
+                "}" => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return;
+                    }
+                }
+                ".shared" => {
+                    let declared = self.shared(is_extern);
+                    self.functions[id].variables.extend(declared);
+                }
+                // Registers, numbers and opcodes are no names of functions and variables: most words are done with here.
+                word if word.starts_with(|c: char| c == '%' || c.is_ascii_digit()) || word.contains('.') => {}
+                word => match self.names.get(word) {
+                    Some(Named::Variable(variable)) => {
+                        self.functions[id].variables.insert(*variable);
+                    }
+                    Some(Named::Function(called)) => {
+                        self.functions[id].calls.insert(*called);
+                    }
+                    None => {}
+                },
+            }
+            is_extern = word == ".extern";
+        }
+    }
+
+    /// After `.shared`: the variables up to `;`; returns their places in the list.
+    fn shared(&mut self, is_extern: bool) -> std::ops::Range<usize> {
+        let (first, mut align, mut element, mut lanes) = (self.variables.len(), None, 0, 1);
+        while let Some(word) = self.words.next() {
+            match word {
+                ";" => break,
+                ".align" => align = self.words.next().and_then(number),
+                ".v2" => lanes = 2,
+                ".v4" => lanes = 4,
+                "=" => {
+                    self.words.by_ref().find(|word| *word == ";");
+                    break;
+                }
+                word if word.starts_with('.') => element = element_bytes(&word[1..]),
+                "[" => self.extent(is_extern),
+                "," | "]" => {}
+                name => {
+                    let bytes = element * lanes;
+                    self.names.insert(name, Named::Variable(self.variables.len()));
+                    let align = align.unwrap_or(bytes).max(1);
+                    self.variables.push(Variable { bytes: Some(bytes), align, is_dynamic: false });
+                }
+            }
+        }
+        first..self.variables.len()
+    }
+
+    /// After `[`: the extent of the variable declared last, up to `]`.
+    fn extent(&mut self, is_extern: bool) {
+        let words: Vec<&str> = self.words.by_ref().take_while(|word| *word != "]").collect();
+        let Some(variable) = self.variables.last_mut() else { return };
+        match words.as_slice() {
+            [] if is_extern => variable.is_dynamic = true,
+            [count] => variable.bytes = variable.bytes.zip(number(count)).map(|(bytes, count)| bytes.saturating_mul(count)),
+            [] | [_, _, ..] => variable.bytes = None,
+        }
+    }
+
+    fn finish(mut self) -> Outline {
+        for start in 0..self.functions.len() {
+            let Some(kernel) = self.functions[start].kernel else { continue };
+            let (mut reached, mut left) = (BTreeSet::from([start]), vec![start]);
+            while let Some(function) = left.pop() {
+                left.extend(self.functions[function].calls.iter().copied().filter(|called| reached.insert(*called)));
+            }
+            let variables: BTreeSet<usize> = reached.iter().flat_map(|function| &self.functions[*function].variables).copied().collect();
+            let place = |end: u64, variable: &usize| {
+                let Variable { bytes, align, is_dynamic } = self.variables[*variable];
+                if is_dynamic { Some(end) } else { end.checked_next_multiple_of(align)?.checked_add(bytes?) }
+            };
+            let kernel = &mut self.outline.kernels[kernel];
+            kernel.dynamic_shared = variables.iter().any(|variable| self.variables[*variable].is_dynamic);
+            kernel.shared = variables.iter().try_fold(0, place);
+        }
+        self.outline
+    }
+}
+
+fn number(word: &str) -> Option<u64> {
+    let word = word.trim_end_matches(['U', 'u']);
+    match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => word.parse().ok(),
+    }
+}
+
+/// Bytes of an element of the type called `ty`; 0 of what is no type of a variable.
+fn element_bytes(ty: &str) -> u64 {
+    match ty {
+        "b8" | "u8" | "s8" => 1,
+        "b16" | "u16" | "s16" | "f16" | "bf16" => 2,
+        "b32" | "u32" | "s32" | "f32" | "f16x2" | "bf16x2" | "tf32" => 4,
+        "b64" | "u64" | "s64" | "f64" | "texref" | "samplerref" | "surfref" => 8,
+        "b128" => 16,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "
+        .version 8.0 .target sm_90a, debug .address_size 64
+        .extern .shared .align 16 .b8 pool[];
+        .shared .align 8 .b64 gate;
+        .shared .f32 whole[4][8];
+        .global .b32 table[2] = { 1, 2 };
+        .func (.param .b32 r) add(.param .b32 a) { .shared .b8 own[3]; st.shared.b8 [own], 1; ret; }
+        .visible .entry declared(.param .u64 p);
+        // .entry none()
+        .visible .entry k(.param .u64 .ptr .global .align 4 p, .param .align 8 .b8 s[24], .param .f32 x)
+            .maxntid 128, 1, 1 { { .reg .b32 %r; call (t), add, (u); mov.b64 %rd, whole; } ret; }
+        .entry d() { mov.u32 %r, pool; ld.shared.b64 %rd, [gate]; ret; }
+        .entry n { ret; }";
+
+    #[test]
+    fn kernels_have_their_parameters_and_their_memory() {
+        let outline = outline(TEXT);
+        assert_eq!((outline.version.as_str(), outline.target.as_str()), ("8.0", "sm_90a"));
+        let shown = |kernel: &Kernel| {
+            let params: Vec<String> = kernel.params.iter().map(|param| format!("{} {}", param.text(), param.bytes())).collect();
+            (kernel.name.clone(), params.join(", "), kernel.shared, kernel.dynamic_shared)
+        };
+        let expected = [
+            ("k".to_string(), "u64 8, b8[24] 24, f32 4".to_string(), Some(4 * 8 * 4 + 3), false),
+            ("d".to_string(), String::new(), Some(8), true),
+            ("n".to_string(), String::new(), Some(0), false),
+        ];
+        assert_eq!(outline.kernels.iter().map(shown).collect::<Vec<_>>(), expected);
+        assert!(outline.kernels[0].params[0].is_pointer && !outline.kernels[0].params[1].is_pointer);
+    }
+
+    #[test]
+    fn any_text_has_an_outline() {
+        for end in (0..TEXT.len()).filter(|end| TEXT.is_char_boundary(*end)) {
+            assert!(outline(&TEXT[..end]).kernels.len() <= 3);
+        }
+        assert_eq!(outline("\"§\" .entry").kernels, []);
+    }
+}

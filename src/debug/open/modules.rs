@@ -1,0 +1,407 @@
+//! The modules that a path stands for: that of a text, those of a program, a library or a cache, and which of them holds a kernel.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{KERNEL, Module, OpenError, read_module_with};
+use crate::base::{Diagnostic, Sources, counted};
+use crate::container::{self, Container, Outline, outline};
+use crate::launch::Overrides;
+use crate::launch::nvcc::{self, Compiler};
+use crate::launch::{Basis, Reason};
+use crate::program::{Program, is_called, qualified_name};
+use crate::sema;
+
+pub use crate::container::{Kernel, Param, Problem};
+pub use crate::program::demangled;
+
+/// The number of the newest architecture that is modelled whole: of those after it some instructions are known by name only.
+const WHOLE: u32 = 90;
+/// Names in a message at most.
+const NAMED: usize = 12;
+
+/// How a file is read: by which compiler, and for which architecture.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'a> {
+    /// What compiles CUDA C++.
+    pub compiler: &'a Compiler,
+    /// The architecture that is wanted, `sm_90`; none for the best one.
+    pub arch: Option<&'a str>,
+}
+
+/// What a path stands for.
+#[derive(Debug)]
+pub struct ListedFile {
+    /// The path as it was given, or found in a folder.
+    pub path: PathBuf,
+    /// What it is, with an article.
+    pub what: &'static str,
+    /// Its modules for the architecture that is wanted, in order.
+    pub modules: Vec<ListedModule>,
+    /// Cubins in it.
+    pub cubins: usize,
+    /// What of it cannot be read.
+    pub problems: Vec<Problem>,
+    /// Where the launch file of it lies, or would lie.
+    pub launch_file: PathBuf,
+    /// Whether it is there.
+    pub has_launch_file: bool,
+}
+
+impl ListedFile {
+    fn new(path: &Path, what: &'static str) -> Self {
+        let launch_file = container::file_of(path).with_extension("ron");
+        let has_launch_file = launch_file.is_file();
+        let (modules, problems) = (Vec::new(), Vec::new());
+        Self { path: path.to_path_buf(), what, modules, cubins: 0, problems, launch_file, has_launch_file }
+    }
+}
+
+/// A module, as far as it is known without reading its code.
+#[derive(Debug)]
+pub struct ListedModule {
+    /// The path that means it alone.
+    pub path: PathBuf,
+    /// The member of the archive that it lies in.
+    pub member: Option<String>,
+    /// The source that it was made from, if the file says so.
+    pub source: Option<String>,
+    /// How it is packed; none of a file that is PTX.
+    pub packing: Option<&'static str>,
+    /// Its version, target and kernels.
+    pub outline: Outline,
+}
+
+impl ListedModule {
+    /// What is shown of the module's path: its name.
+    pub fn name(&self) -> String {
+        self.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    }
+}
+
+/// A text with what is known of it.
+struct Part {
+    module: ListedModule,
+    text: String,
+}
+
+/// The files that `path` stands for: itself, or those in the folder.
+fn files(path: &Path) -> Result<Vec<PathBuf>, OpenError> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let files = container::files(path).map_err(OpenError::File)?;
+    if files.is_empty() {
+        let help =
+            "Triton keeps it in ~/.triton/cache, Inductor where TORCHINDUCTOR_CACHE_DIR says; a cache of machine code alone has none";
+        return Err(OpenError::File(format!("{} is a folder without PTX: no .ptx, .cubin or .fatbin is in it; {help}", path.display())));
+    }
+    Ok(files)
+}
+
+/// Hands the modules of the file at `path` to `visit`, one after the other, those for other architectures left out.
+fn visit_file(path: &Path, reading: Reading<'_>, mut visit: impl FnMut(Part)) -> Result<ListedFile, OpenError> {
+    let (file, wanted) = container::split(path).map_or((path, None), |(file, name)| (file, Some(name)));
+    let mut listed = ListedFile::new(path, "PTX");
+    let opened = if nvcc::is_cuda(file) { None } else { container::open(file).map_err(|problem| OpenError::File(problem.to_string()))? };
+    let Some(mut container) = opened else {
+        let text = text_of(path, reading.compiler)?;
+        let module = ListedModule { path: path.to_path_buf(), member: None, source: None, packing: None, outline: outline(&text) };
+        if fits(&module.outline.target, reading.arch) {
+            visit(Part { module, text });
+        }
+        return Ok(listed);
+    };
+    (listed.what, listed.cubins) = (container.what(), container.cubins());
+    listed.problems = container.problems().to_vec();
+    if container.modules().is_empty() && listed.problems.is_empty() {
+        return Err(OpenError::File(without_ptx(path, &container)));
+    }
+    let mut is_there = wanted.is_none();
+    for index in 0..container.modules().len() {
+        let module = container.modules()[index].clone();
+        let is_wanted = wanted.is_none_or(|wanted| wanted == module.name);
+        is_there |= is_wanted;
+        if !is_wanted || !module.target.is_empty() && !fits(&module.target, reading.arch) {
+            continue;
+        }
+        match container.text(index) {
+            Ok(text) => {
+                let (path, packing) = (container.module_path(index), Some(module.packing.name()));
+                let (member, source) = (module.member, module.source);
+                visit(Part { module: ListedModule { path, member, source, packing, outline: outline(&text) }, text });
+            }
+            Err(problem) => listed.problems.push(problem),
+        }
+    }
+    if let (false, Some(wanted)) = (is_there, wanted) {
+        return Err(OpenError::File(format!("{} has no module {wanted}: ptxdbg --list {0} names them", file.display())));
+    }
+    Ok(listed)
+}
+
+/// The text of a file that is PTX, or CUDA C++.
+fn text_of(path: &Path, compiler: &Compiler) -> Result<String, OpenError> {
+    if nvcc::is_cuda(path) {
+        return nvcc::compile(path, compiler).map_err(OpenError::File);
+    }
+    super::refuse_foreign(path)?;
+    sema::read_file(path).map_err(|error| OpenError::File(error.to_string()))
+}
+
+/// Why the file at `path` has no module, and what to do.
+fn without_ptx(path: &Path, container: &Container) -> String {
+    let cubins = match container.cubins() {
+        0 => "no code for a GPU is in it".to_string(),
+        count => format!("it has machine code alone, in {}", counted(count as u64, "cubin")),
+    };
+    let help = "compile with -lineinfo, which keeps the PTX in a cubin, or for a virtual architecture too, such as \
+                -gencode arch=compute_90,code=compute_90";
+    format!("{} is {}, and has no PTX: {cubins}; {help}", path.display(), container.what())
+}
+
+/// Whether a module for `target` is one for `wanted`: that one, or a variant of it.
+fn fits(target: &str, wanted: Option<&str>) -> bool {
+    wanted.is_none_or(|wanted| target == wanted || target.trim_end_matches(['a', 'f']) == wanted)
+}
+
+/// The better a target is for running, the greater: the newest that is modelled whole, else the oldest after it.
+fn rank(target: &str) -> (bool, i64, bool) {
+    let number = target.trim_start_matches("sm_").trim_end_matches(['a', 'f']).parse::<u32>().unwrap_or(0);
+    let is_whole = number <= WHOLE;
+    (is_whole, if is_whole { i64::from(number) } else { -i64::from(number) }, target.ends_with(['a', 'f']))
+}
+
+/// All modules that `paths` stand for, as far as they are known without reading their code.
+///
+/// # Errors
+/// A file cannot be read at all, or there is no module for the architecture that is wanted.
+pub fn list(paths: &[PathBuf], reading: Reading<'_>) -> Result<Vec<ListedFile>, OpenError> {
+    let mut listed = Vec::new();
+    for path in paths {
+        for file in files(path)? {
+            let mut modules = Vec::new();
+            let found = visit_file(&file, reading, |part| modules.push(part.module));
+            match found {
+                Ok(found) => listed.push(ListedFile { modules, ..found }),
+                // In a cache there may be machine code beside the rest.
+                Err(OpenError::File(why)) if path.is_dir() => {
+                    let problems = vec![Problem::new(file.display().to_string(), why)];
+                    listed.push(ListedFile { modules, problems, ..ListedFile::new(&file, "a file") });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    if let (Some(arch), true) = (reading.arch, listed.iter().all(|file| file.modules.is_empty() && file.problems.is_empty())) {
+        return Err(not_for(paths, arch, reading));
+    }
+    Ok(listed)
+}
+
+/// There is no module for `arch`.
+fn not_for(paths: &[PathBuf], arch: &str, reading: Reading<'_>) -> OpenError {
+    let all = list(paths, Reading { arch: None, ..reading }).unwrap_or_default();
+    let targets: BTreeSet<&str> = all.iter().flat_map(|file| &file.modules).map(|module| module.outline.target.as_str()).collect();
+    let targets: Vec<&str> = targets.into_iter().collect();
+    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    OpenError::File(format!("{} has no PTX for {arch}: there is {}", names.join(", "), targets.join(", ")))
+}
+
+/// All modules of the file or the folder at `path`, read.
+///
+/// # Errors
+/// A file cannot be used at all. What is wrong with a module are its diagnostics.
+pub fn read_all(path: &Path, reading: Reading<'_>) -> Result<(Vec<Module>, Vec<Problem>), OpenError> {
+    let (mut modules, mut problems) = (Vec::new(), Vec::new());
+    for file in files(path)? {
+        let found = visit_file(&file, reading, |part| modules.push(load(&part.module.path, part.text)));
+        problems.extend(found?.problems);
+    }
+    match reading.arch {
+        Some(arch) if modules.is_empty() && problems.is_empty() => Err(not_for(&[path.to_path_buf()], arch, reading)),
+        Some(_) | None => Ok((modules, problems)),
+    }
+}
+
+fn load(path: &Path, text: String) -> Module {
+    let mut sources = Sources::default();
+    let (program, diagnostics): (_, Vec<Diagnostic>) = sema::load(&mut sources, path.display().to_string(), text);
+    Module { program, sources, diagnostics }
+}
+
+/// The module that is taken of what was given, and what is worth saying of the choice.
+pub struct Chosen {
+    /// The path that means it alone.
+    pub path: PathBuf,
+    /// The module.
+    pub program: Arc<Program>,
+    /// What was chosen without being said.
+    pub reasons: Vec<Reason>,
+    /// What cannot be read beside it.
+    pub problems: Vec<Problem>,
+}
+
+/// The first of `paths` that holds `kernel`, and of a file or a folder with several modules the one for the best architecture; the first of
+/// all if none does, or no kernel is named.
+///
+/// # Errors
+/// A file cannot be used, a module has errors, or several kernels are called so.
+pub fn choose(paths: &[PathBuf], kernel: Option<&str>, overrides: &Overrides) -> Result<Chosen, OpenError> {
+    let reading = Reading { compiler: &overrides.compiler, arch: overrides.arch.as_deref() };
+    let mut first = None;
+    for path in paths {
+        let is_text = reading.arch.is_none() && !has_several(path)?;
+        let found = if is_text { read_one(path, kernel, reading.compiler)? } else { search(path, kernel, reading)? };
+        match found {
+            (chosen, true) => return Ok(chosen),
+            (chosen, false) => {
+                first.get_or_insert(chosen);
+            }
+        }
+    }
+    first.ok_or_else(|| OpenError::File("no PTX file is given".to_string()))
+}
+
+/// Whether `path` is a folder, or a file that may hold several modules.
+///
+/// # Errors
+/// It cannot be read.
+pub fn has_several(path: &Path) -> Result<bool, OpenError> {
+    if path.is_dir() || container::split(path).is_some() {
+        return Ok(true);
+    }
+    if nvcc::is_cuda(path) {
+        return Ok(false);
+    }
+    let opened = container::open(path).map_err(|problem| OpenError::File(problem.to_string()))?;
+    Ok(opened.is_some())
+}
+
+/// The module at `path`, and whether it holds `kernel`.
+fn read_one(path: &Path, kernel: Option<&str>, compiler: &Compiler) -> Result<(Chosen, bool), OpenError> {
+    let module = read_module_with(path, compiler)?;
+    let Some(program) = module.program.clone() else { return Err(OpenError::Module(module)) };
+    let holds = kernel.is_none_or(|kernel| program.function(kernel).is_some() || !program.kernels_called(kernel).is_empty());
+    Ok((Chosen { path: path.to_path_buf(), program, reasons: Vec::new(), problems: Vec::new() }, holds))
+}
+
+/// What was seen in search of a kernel.
+#[derive(Default)]
+struct Search {
+    /// The best module so far: that holds the kernel, or else any kernel.
+    best: Option<(bool, Part)>,
+    /// The kernels that the name means, with the targets of their modules.
+    called: BTreeMap<String, BTreeSet<String>>,
+    /// All kernels, as the source calls them.
+    kernels: BTreeSet<String>,
+    /// The targets of the modules that hold the kernel that is wanted.
+    holding: Vec<String>,
+    problems: Vec<Problem>,
+}
+
+impl Search {
+    fn see(&mut self, part: Part, kernel: Option<&str>) {
+        let outline = &part.module.outline;
+        for found in &outline.kernels {
+            self.kernels.insert(short(found));
+        }
+        let meant: Vec<&Kernel> = outline.kernels.iter().filter(|found| kernel.is_none_or(|name| is_called(&found.name, name))).collect();
+        let holds = !meant.is_empty();
+        for found in meant.iter().filter(|_| kernel.is_some()) {
+            self.called.entry(found.name.clone()).or_default().insert(outline.target.clone());
+        }
+        if holds && kernel.is_some() {
+            self.holding.push(outline.target.clone());
+        }
+        let is_exact = |outline: &Outline| outline.kernels.iter().any(|found| Some(found.name.as_str()) == kernel);
+        let value = |holds: bool, outline: &Outline| (holds, is_exact(outline), !outline.kernels.is_empty(), rank(&outline.target));
+        let is_better = self.best.as_ref().is_none_or(|(held, best)| value(holds, outline) > value(*held, &best.module.outline));
+        if is_better {
+            self.best = Some((holds, part));
+        }
+    }
+}
+
+fn short(kernel: &Kernel) -> String {
+    qualified_name(&kernel.name).unwrap_or_else(|| kernel.name.clone())
+}
+
+/// The module of the file or the folder at `path` that holds `kernel`, for the best architecture, and whether it does.
+fn search(path: &Path, kernel: Option<&str>, reading: Reading<'_>) -> Result<(Chosen, bool), OpenError> {
+    let mut search = Search::default();
+    let mut modules = 0;
+    for file in files(path)? {
+        let visit = |part| {
+            modules += 1;
+            search.see(part, kernel);
+        };
+        match visit_file(&file, reading, visit) {
+            Ok(listed) => search.problems.extend(listed.problems),
+            Err(OpenError::File(why)) if path.is_dir() => search.problems.push(Problem::new(file.display().to_string(), why)),
+            Err(error) => return Err(error),
+        }
+    }
+    let Search { best, called, kernels, holding, problems } = search;
+    let said = || problems.iter().map(|problem| format!("\n{problem}")).collect::<String>();
+    let Some((holds, part)) = best else {
+        return Err(match reading.arch {
+            Some(arch) if problems.is_empty() => not_for(&[path.to_path_buf()], arch, reading),
+            Some(_) | None => OpenError::File(format!("{} has no PTX that can be read{}", path.display(), said())),
+        });
+    };
+    if kernels.is_empty() {
+        return Err(OpenError::File(format!("{} has {} without a kernel{}", path.display(), counted(modules, "module"), said())));
+    }
+    if let Some(name) = kernel.filter(|name| !holds || called.len() > 1 && !called.contains_key(*name)) {
+        return Err(OpenError::File(format!("{}: {}{}", path.display(), wrong_name(name, &called, &kernels), said())));
+    }
+    let Part { module, text } = part;
+    let read = load(&module.path, text);
+    let Some(program) = read.program.clone() else { return Err(OpenError::Module(read)) };
+    let mut reasons = Vec::new();
+    if modules > 1 {
+        let target = &module.outline.target;
+        // A cache has a kernel once for each of its configurations.
+        let again = match holding.iter().filter(|other| *other == target).count() {
+            0 | 1 => String::new(),
+            count => format!(", and the first of {count} that hold the kernel for it"),
+        };
+        let why = format!("for {target}, the best of {}{again} (--arch, --list)", counted(modules, "module"));
+        let what = format!("{KERNEL}s of {}", if path.is_dir() { module.path.display().to_string() } else { module.name() });
+        reasons.push(Reason { what, why, param: None, basis: Basis::Derived });
+    }
+    Ok((Chosen { path: module.path, program, reasons, problems }, true))
+}
+
+/// `there is no kernel 'x'; there are a, b`, or `2 kernels are called 'x': a, b`
+fn wrong_name(name: &str, called: &BTreeMap<String, BTreeSet<String>>, kernels: &BTreeSet<String>) -> String {
+    let list = |names: Vec<String>| {
+        let more = if names.len() > NAMED { format!(" and {} more (--list)", names.len() - NAMED) } else { String::new() };
+        format!("{}{more}", names[..names.len().min(NAMED)].join(", "))
+    };
+    if called.is_empty() {
+        return format!("there is no kernel '{name}'; there are {}", list(kernels.iter().cloned().collect()));
+    }
+    let full = |mangled: &String| demangled(mangled).unwrap_or_else(|| mangled.clone());
+    format!("{} kernels are called '{name}': {}", called.len(), list(called.keys().map(full).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_target_that_is_modelled_whole_is_the_best() {
+        let mut targets = ["sm_120", "sm_52", "sm_90a", "sm_100", "sm_80", "sm_90", "sm_100a", ""];
+        targets.sort_by_key(|target| rank(target));
+        assert_eq!(targets, ["sm_120", "sm_100", "sm_100a", "", "sm_52", "sm_80", "sm_90", "sm_90a"]);
+    }
+
+    #[test]
+    fn a_wanted_architecture_means_its_variants_too() {
+        assert!(fits("sm_90a", Some("sm_90")) && fits("sm_90", Some("sm_90")) && fits("sm_90", None));
+        assert!(!fits("sm_90", Some("sm_90a")) && !fits("sm_80", Some("sm_90")));
+    }
+}
