@@ -247,7 +247,8 @@ impl Args {
     /// How launches are run.
     pub fn run_options(&self) -> RunOptions {
         let copies = self.completion.policy(self.seed);
-        let Args { schedule, divergence, seed, resident, step_limit, memory_limit, checks, orders, .. } = *self;
+        let Args { divergence, seed, resident, step_limit, memory_limit, checks, orders, .. } = *self;
+        let schedule = self.schedule.clone();
         let memory_limit = MemoryLimit(memory_limit);
         RunOptions { schedule, seed, copies, divergence, resident, step_limit, memory_limit, checks, orders }
     }

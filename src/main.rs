@@ -106,7 +106,7 @@ fn verify(args: &Args) -> Result<Status, Failure> {
     }
     let cases: Vec<_> = opened.iter().flat_map(|one| one.plan.cases.iter().map(|case| (&one.program, case))).collect();
     let (criteria, options) = (Criteria { exact: args.exact, failing: args.failing() }, args.run_options());
-    let fixer = Fixer::new(options, args.fix);
+    let fixer = Fixer::new(options.clone(), args.fix);
     let work = |index: u64, _: &dyn Fn() -> bool| {
         let (program, case) = cases[index as usize];
         let mut report = verify_case_until(program, case, &options, criteria, interrupt::pressed)?;

@@ -47,7 +47,7 @@ impl Session {
     /// # Errors
     /// There is no such case, the device refuses its first launch, or its buffers cannot be filled.
     pub fn of_opened(opened: Opened, case: usize, options: &RunOptions) -> Result<Self, StartError> {
-        Ok(Self { engine: session::Session::new(opened, case, *options)?, state: CommandState::default() })
+        Ok(Self { engine: session::Session::new(opened, case, options.clone())?, state: CommandState::default() })
     }
 
     /// Executes a command line, as it is typed at the prompt. What would discard recorded history is answered with [`Outcome::Ask`], and

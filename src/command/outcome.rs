@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::base::Tick;
 use crate::debug::breakpoints::BreakpointRow;
+use crate::debug::certificate::Certificate;
 use crate::debug::explain::Explanation;
 use crate::debug::explore::Explored;
 use crate::debug::fidelity::Fidelity;
@@ -218,6 +219,10 @@ pub enum View {
         findings: Vec<FindingText>,
         /// How many are.
         suppressed: usize,
+        /// How far the run was looked at.
+        recorded: Tick,
+        /// What can be said of its other orders, once it is over.
+        certificate: Option<Certificate>,
     },
     /// All of one.
     Finding(Box<FindingText>),

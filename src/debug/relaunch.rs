@@ -97,7 +97,7 @@ impl Session {
     fn restart(&mut self, mut plan: Plan, number: usize) -> Result<(), String> {
         let case = Arc::new(plan.cases.swap_remove(number));
         let buffers = Buffer::of_case(&case);
-        let options = *self.timeline.options();
+        let options = self.timeline.options().clone();
         self.timeline = Timeline::new(Arc::clone(self.program()), case, options, Vec::new()).map_err(|error| error.to_string())?;
         self.forget_run(buffers);
         self.focus = Focus::default();

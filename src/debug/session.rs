@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::arrays::{self, ArrayType};
 use super::breakpoints::{Breakpoints, Event};
 use super::edit::{Edit, EditError};
+use super::explore::Exploration;
 use super::findings::Known;
 use super::focus::Focus;
 use super::marks::Marks;
@@ -62,6 +63,10 @@ pub struct Session {
     pub(super) spin: Spin,
     /// The warp that ran last because the stepped one waited for a flag.
     pub(super) gave_way_to: Option<WarpPlace>,
+    /// The systematic exploration that can be gone on with.
+    pub(super) exploration: Option<Box<Exploration>>,
+    /// The orders that were tried, while one goes on.
+    pub(super) orders_tried: Option<u64>,
     /// What logpoints wrote since the run began.
     pub(super) log: Vec<String>,
 }
@@ -75,6 +80,8 @@ pub struct Progress {
     pub blocks_started: u64,
     /// Blocks of the grid.
     pub blocks: u64,
+    /// Orders that were tried, where all of them are.
+    pub orders: Option<u64>,
 }
 
 /// Called every few milliseconds of a long run: whether it continues.
@@ -136,6 +143,8 @@ impl Session {
             flag_reads,
             spin: Spin::default(),
             gave_way_to: None,
+            exploration: None,
+            orders_tried: None,
             log: Vec::new(),
         })
     }
@@ -315,7 +324,7 @@ impl Session {
             let setting = SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(|| format!("there is no setting '{name}'"))?;
             setting.put(&mut settings, value)?;
         }
-        let (case, options) = (Arc::clone(self.timeline.case()), *self.timeline.options());
+        let (case, options) = (Arc::clone(self.timeline.case()), self.timeline.options().clone());
         let timeline = Timeline::new(Arc::clone(&self.program), case, options, saved.inputs).map_err(|error| error.to_string())?;
         (self.timeline, self.settings, self.breakpoints) = (timeline, settings, breakpoints);
         (self.marks, self.displays, self.roles, self.focus) = (saved.marks, saved.displays, saved.roles, saved.focus);
@@ -339,12 +348,18 @@ impl Session {
         (self.marks, self.navigation, self.earlier) = (Marks::default(), NavigationHistory::default(), None);
         (self.wanted_event, self.spin, self.gave_way_to) = (None, Spin::default(), None);
         self.log.clear();
+        self.exploration = None;
     }
 
     /// How far a run has come.
     pub fn progress(&self) -> Progress {
         let machine = self.machine();
-        Progress { time: machine.tick(), blocks_started: machine.blocks_started(), blocks: machine.block_count() }
+        Progress {
+            time: machine.tick(),
+            blocks_started: machine.blocks_started(),
+            blocks: machine.block_count(),
+            orders: self.orders_tried,
+        }
     }
 }
 

@@ -54,6 +54,9 @@ impl Reports {
             return None;
         }
         self.said = Some(now);
+        if let Some(orders) = progress.orders {
+            return Some(format!("{} orders  {:.0} s  Ctrl-C stops", grouped(orders), elapsed.as_secs_f64()));
+        }
         let rate = progress.time.abs_diff(first) as f64 / elapsed.as_secs_f64();
         Some(format!(
             "t={}  block {} of {}  {} ticks/s  {:.0} s  Ctrl-C stops",

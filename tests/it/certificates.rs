@@ -1,17 +1,19 @@
 //! What a certificate says holds: in other orders of warps and copies nothing else is found, and the same is left in memory.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot open a fixture fails")]
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test that cannot open a fixture fails")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use ptxdbg::base::side_by_side;
 use ptxdbg::check::Checks;
 use ptxdbg::debug::certificate::{Certificate, certificate};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{CaseRun, CompletionPolicyKind, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, run_case};
 use ptxdbg::launch::Case;
+use ptxdbg::program::{Op, Program};
 
-/// Seeds of each way in which copies end.
+/// Seeds that what is certified is tried with.
 const SEEDS: u64 = 4;
 
 fn fixtures() -> PathBuf {
@@ -39,14 +41,13 @@ fn checked() -> RunOptions {
     RunOptions { checks: Checks::ALL, ..RunOptions::default() }
 }
 
-fn orders() -> Vec<RunOptions> {
-    let random = (1..=SEEDS).flat_map(|seed| {
-        [CompletionPolicyKind::Eager, CompletionPolicyKind::Lazy, CompletionPolicyKind::Random(seed)].map(|copies| RunOptions {
-            schedule: Schedule::Random,
-            seed,
-            copies,
-            ..RunOptions::default()
-        })
+/// Orders of warps, each with every way in which copies end if any do.
+fn orders(program: &Program, seeds: u64) -> Vec<RunOptions> {
+    let is_asynchronous = program.code.iter().any(|inst| matches!(inst.op, Op::Async(_) | Op::Wgmma(_)));
+    let random = (1..=seeds).flat_map(|seed| {
+        let policies = [CompletionPolicyKind::Random(seed), CompletionPolicyKind::Eager, CompletionPolicyKind::Lazy];
+        let policies = policies.into_iter().take(if is_asynchronous { 3 } else { 1 });
+        policies.map(move |copies| RunOptions { schedule: Schedule::Random, seed, copies, ..RunOptions::default() })
     });
     random.collect()
 }
@@ -59,10 +60,10 @@ fn launches(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-#[test]
-fn what_is_certified_holds_in_other_orders() {
-    let (mut certified, mut problems) = (0, Vec::new());
-    for file in ["gallery", "checks", "programs"].into_iter().flat_map(launches) {
+/// Runs what is certified among the launches of a folder under `seeds` seeds: how many cases, how many runs, and which differ.
+fn try_certified(folder: &str, seeds: u64) -> (usize, usize, Vec<String>) {
+    let (mut certified, mut runs, mut problems) = (0, 0, Vec::new());
+    for file in launches(folder) {
         let request = Request { modules: Vec::new(), launch: LaunchChoice::File(file.clone()), overrides: Overrides::default() };
         let opened = open(&request).unwrap();
         for case in &opened.plan.cases {
@@ -72,16 +73,41 @@ fn what_is_certified_holds_in_other_orders() {
             let Some(Certificate::EveryOrder { may_round_differently }) = of_run(&opened, &first, &options) else { continue };
             certified += 1;
             let (findings, buffers) = outcome(case, &first);
-            for options in orders() {
-                let (other_findings, other_buffers) = outcome(case, &run(&options));
-                if findings != other_findings || !may_round_differently && buffers != other_buffers {
-                    problems.push(format!("{} {:?} {} {:?}", case.name, options.schedule, options.seed, options.copies));
-                }
-            }
+            let orders: Vec<RunOptions> =
+                orders(&opened.program, seeds).into_iter().map(|order| RunOptions { checks: Checks::ALL, ..order }).collect();
+            runs += orders.len();
+            let work = |index: u64, _: &dyn Fn() -> bool| {
+                let options = &orders[index as usize];
+                let (other_findings, other_buffers) = outcome(case, &run(options));
+                let differs = findings != other_findings || !may_round_differently && buffers != other_buffers;
+                differs.then(|| format!("{} {:?} {} {:?}", case.name, options.schedule, options.seed, options.copies))
+            };
+            let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+            side_by_side(jobs, orders.len() as u64, work, || true, |_, problem| problems.extend(problem));
         }
     }
-    assert!(certified >= 40, "{certified} cases are certified");
-    assert!(problems.is_empty(), "{} problem(s):\n{}", problems.len(), problems.join("\n"));
+    (certified, runs, problems)
+}
+
+/// A sample here, as many seeds as `PTXDBG_SEEDS` says for all fixtures in `.ci/full`.
+#[test]
+fn what_is_certified_holds_in_other_orders() {
+    let seeds = std::env::var("PTXDBG_SEEDS").ok().map(|seeds| seeds.parse().unwrap());
+    let mut folders = vec!["gallery".to_string(), "checks".to_string(), "programs".to_string()];
+    if seeds.is_some() {
+        let entries = std::fs::read_dir(fixtures()).unwrap().map(|entry| entry.unwrap());
+        folders = entries.filter(|entry| entry.path().is_dir()).map(|entry| entry.file_name().into_string().unwrap()).collect();
+        folders.sort();
+    }
+    let (mut all, mut differ) = (0, Vec::new());
+    for folder in &folders {
+        let (certified, runs, problems) = try_certified(folder, seeds.unwrap_or(SEEDS));
+        eprintln!("{folder}: {certified} certified, {runs} runs, {} differ", problems.len());
+        all += certified;
+        differ.extend(problems);
+    }
+    assert!(all >= 40, "{all} cases are certified");
+    assert!(differ.is_empty(), "{} problem(s):\n{}", differ.len(), differ.join("\n"));
 }
 
 /// The verdict on a small kernel, in a word.

@@ -129,10 +129,10 @@ fn a_run_with_stacks_can_be_cut_anywhere() {
         let opened = opened(file);
         for schedule in [Schedule::InOrder, Schedule::Random] {
             let options = RunOptions { schedule, seed: 3, ..RunOptions::default() };
-            let mut whole = machine(&opened, options);
+            let mut whole = machine(&opened, options.clone());
             assert_eq!(whole.run(u64::MAX, &mut NullObserver), Step::Done, "{file}");
             for ticks in [1, 7, 61] {
-                let (mut start, mut pieces) = (machine(&opened, options), machine(&opened, options));
+                let (mut start, mut pieces) = (machine(&opened, options.clone()), machine(&opened, options.clone()));
                 let _ = start.run(61 * 7, &mut NullObserver);
                 while pieces.run(ticks, &mut NullObserver) == Step::Budget {
                     pieces = pieces.clone();

@@ -94,7 +94,7 @@ const ENDING: &[&str] = &[
 fn a_thread_that_spins_for_ever_is_detected() {
     for schedule in [Schedule::InOrder, Schedule::Random] {
         for body in SPINNING {
-            let (step, tick) = run(body, 3, schedule);
+            let (step, tick) = run(body, 3, schedule.clone());
             let Step::Livelocked(deadlock) = step else { panic!("{body}: {step:?} at {tick}") };
             assert!(deadlock.waiters.iter().any(|waiter| waiter.reason == WaitReason::Spins), "{body}: {deadlock:?}");
         }
@@ -105,7 +105,7 @@ fn a_thread_that_spins_for_ever_is_detected() {
 fn a_thread_that_only_takes_long_is_not_reported() {
     for schedule in [Schedule::InOrder, Schedule::Random] {
         for body in ENDING {
-            assert_eq!(run(body, 3, schedule).0, Step::Done, "{body}");
+            assert_eq!(run(body, 3, schedule.clone()).0, Step::Done, "{body}");
         }
     }
 }

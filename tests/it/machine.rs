@@ -119,7 +119,7 @@ fn every_schedule_gives_the_recorded_results() {
         let mut in_order = machine(&job, 0, Schedule::InOrder, 0, None);
         run_to_end(&mut in_order);
         for (seed, schedule) in (0..4).flat_map(|seed| SCHEDULES.map(|schedule| (seed, schedule))) {
-            let mut other = machine(&job, 0, schedule, seed, Some(1 + seed as u32 * 3));
+            let mut other = machine(&job, 0, schedule.clone(), seed, Some(1 + seed as u32 * 3));
             run_to_end(&mut other);
             assert_eq!(memory_digest(&other), memory_digest(&in_order), "{path} with {schedule} and seed {seed}");
         }
@@ -150,9 +150,9 @@ proptest! {
         slices in prop::collection::vec(1..5_000_u64, 1..12),
     ) {
         let job = job(JOBS[file]);
-        let schedule = SCHEDULES.get(schedule).copied().unwrap_or_default();
+        let schedule = SCHEDULES.get(schedule).cloned().unwrap_or_default();
         let case = seed as usize % job.plan.cases.len();
-        let mut whole = machine(&job, case, schedule, seed, None);
+        let mut whole = machine(&job, case, schedule.clone(), seed, None);
         let _ = whole.run(target, &mut NullObserver);
         let mut sliced = machine(&job, case, schedule, seed, None);
         for slice in slices.iter().cycle() {

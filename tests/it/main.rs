@@ -61,6 +61,7 @@ mod stops;
 mod syntax;
 mod syntax_errors;
 mod syntax_properties;
+mod systematic;
 mod tensor_copies;
 mod time_travel;
 mod transcripts;

@@ -15,7 +15,9 @@ fn ptxdbg(words: &[&str]) -> (i32, String) {
 
 #[test]
 fn what_is_said_does_not_depend_on_the_number_of_threads() {
-    let calls: [&[&str]; 4] = [
+    let calls: [&[&str]; 6] = [
+        &["--batch", "-l", "orders/split_sum.ron", "-e", "explore systematic 2 60", "-e", "explore systematic continue 20"],
+        &["--batch", "-l", "async/ring_parity.ron", "-e", "explore systematic"],
         &["--batch", "-l", "orders/split_sum.ron", "-e", "explore 25"],
         &["--batch", "-l", "async/ring_parity.ron", "-e", "explore 25"],
         &["--verify", "-l", "hardware/barrier.ron", "-l", "orders/split_sum.ron", "-l", "async/ring_parity.ron"],

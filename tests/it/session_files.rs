@@ -192,7 +192,7 @@ fn another_module_or_launch_is_refused() {
         "this session is of collatz.ptx, and another module is loaded: its times and places do not apply"
     );
     assert_eq!(
-        saved.check(&collatz.program, &collatz.plan.cases[0], &RunOptions { seed: 8, ..options }).unwrap_err(),
+        saved.check(&collatz.program, &collatz.plan.cases[0], &RunOptions { seed: 8, ..options.clone() }).unwrap_err(),
         "this session was run as collatz<<<(2,1,1), (32,1,1)>>> in random order with seed 7, \
          and now it is collatz<<<(2,1,1), (32,1,1)>>> in random order with seed 8: its times do not apply"
     );

@@ -15,13 +15,11 @@ use crate::debug::names::scope;
 type Answer = Result<Outcome, CommandError>;
 
 pub fn findings(context: &mut Context<'_>, _: &Call) -> Answer {
-    let session = &context.session;
-    let (all, heard) = (session.all_findings().len(), session.findings());
-    if !heard.is_empty() {
-        return Ok(Outcome::View(View::Findings { findings: heard.clone(), suppressed: all - heard.len() }));
-    }
-    let suppressed = if all == 0 { String::new() } else { format!("; {all} suppressed") };
-    Ok(Outcome::Text(format!("nothing was found wrong up to t={}{suppressed}\n", session.recorded())))
+    let session = &mut context.session;
+    let certificate = session.certificate();
+    let (all, findings) = (session.all_findings().len(), session.findings());
+    let suppressed = all - findings.len();
+    Ok(Outcome::View(View::Findings { findings, suppressed, recorded: session.recorded(), certificate }))
 }
 
 pub fn finding(context: &mut Context<'_>, call: &Call) -> Answer {

@@ -6,6 +6,7 @@ use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
 use crate::command::piece::Piece;
+use crate::debug::RunError;
 use crate::debug::explore::{DEPTH_MAX, Way};
 use crate::debug::focus::Focus;
 use crate::debug::stop::{Direction, Goal, StepUnit, Stop};
@@ -105,6 +106,18 @@ const ORDERS: u64 = 20;
 /// The depth of priorities if the user names none: most known bugs take one or two orderings (Burckhardt et al., 2010).
 const DEPTH: u32 = 3;
 
+/// The same where all are tried one after the other.
+const SYSTEMATIC_ORDERS: u64 = 1000;
+
+/// Preemptions of an order at most if the user names no number: most known bugs take one or two (Musuvathi and Qadeer, 2007).
+const PREEMPTIONS: u32 = 2;
+
+/// The number of preemptions that the user names.
+fn preemptions(piece: Option<&Piece>) -> Result<u32, CommandError> {
+    let Some(piece) = piece else { return Ok(PREEMPTIONS) };
+    piece.text.parse().map_err(|_| piece.error(format!("a number of preemptions or continue is expected, not '{}'", piece.text)))
+}
+
 /// The depth that the user names.
 fn depth(piece: Option<&Piece>) -> Result<u32, CommandError> {
     let Some(piece) = piece else { return Ok(DEPTH) };
@@ -112,24 +125,38 @@ fn depth(piece: Option<&Piece>) -> Result<u32, CommandError> {
     depth.ok_or_else(|| piece.error(format!("a depth from 1 to {DEPTH_MAX} is expected, not '{}'", piece.text)))
 }
 
+/// The number of orders that the user names.
+fn count(piece: Option<&Piece>, usual: u64) -> Result<u64, CommandError> {
+    let Some(piece) = piece else { return Ok(usual) };
+    let count = piece.text.parse().ok().filter(|count| *count > 0);
+    count.ok_or_else(|| piece.error("a number of orders from 1 is expected"))
+}
+
 pub fn explore(context: &mut Context<'_>, call: &Call) -> Answer {
-    let (first, second) = (call.piece("DEPTH"), call.piece("N"));
+    let (first, second) = (call.piece("DEPTH | K | continue"), call.piece("N"));
+    let failed = |error: RunError| CommandError::new(error.to_string());
     let (way, count) = match call.text("WAY") {
-        Some("pct") => (Way::Priority { depth: depth(first)? }, second),
-        _ => match (first, second) {
-            (_, Some(piece)) => {
-                return Err(piece
-                    .error("only pct takes a depth and a number of orders")
-                    .with_help("usage: explore [random] [N], explore pct [DEPTH] [N]"));
+        Some("pct") => (Way::Priority { depth: depth(first)? }, count(second, ORDERS)?),
+        Some("systematic") => {
+            let count = count(second, SYSTEMATIC_ORDERS)?;
+            if first.is_some_and(|piece| piece.text == "continue") {
+                let explored = context.session.explore_more(count, context.interrupt).map_err(failed)?;
+                let none = || CommandError::new("there is no systematic exploration of this run to go on with");
+                return explored.map(Outcome::Explored).ok_or_else(none);
             }
-            (count, None) => (Way::Random, count),
+            (Way::Systematic { preemptions: preemptions(first)? }, count)
+        }
+        _ => match second {
+            Some(piece) => {
+                let message = "only pct and systematic take another number";
+                return Err(piece.error(message).with_help(
+                    "usage: explore [random] [N], explore pct [DEPTH] [N], explore systematic [K] [N], explore systematic continue [N]",
+                ));
+            }
+            None => (Way::Random, count(first, ORDERS)?),
         },
     };
-    let count = match count {
-        Some(piece) => piece.text.parse().map_err(|_| piece.error("the number of orders is expected"))?,
-        None => ORDERS,
-    };
-    let explored = context.session.explore(way, count, context.interrupt).map_err(|error| CommandError::new(error.to_string()))?;
+    let explored = context.session.explore(way, count, context.interrupt).map_err(failed)?;
     Ok(Outcome::Explored(explored))
 }
 

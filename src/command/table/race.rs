@@ -35,7 +35,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "findings",
         aliases: &["info findings"],
         summary: "List what was found wrong",
-        help: "Lists what the checkers have found in all that was executed, and what stopped the run: what is wrong, and both sides of it.",
+        help: "Lists what the checkers have found in all that was executed, and what stopped the run: what is wrong, and both sides of it. \
+            Of a run of one launch that is over it says whether that holds for every order.",
         examples: &["findings", "info findings"],
         handler: handler::findings,
         ..PLAIN

@@ -5,8 +5,8 @@ use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat};
 use crate::debug::stop::Direction;
 
 const UNIT: ArgSpec = ArgSpec::new("UNIT", ArgKind::Choice(&["lane", "warp", "block", "grid"])).optional();
-const WAY: ArgSpec = ArgSpec::new("WAY", ArgKind::Choice(&["random", "pct"])).optional();
-const DEPTH: ArgSpec = ArgSpec::new("DEPTH", ArgKind::Count).optional();
+const WAY: ArgSpec = ArgSpec::new("WAY", ArgKind::Choice(&["random", "pct", "systematic"])).optional();
+const BOUND: ArgSpec = ArgSpec::new("DEPTH | K | continue", ArgKind::Word).optional();
 const COUNT: ArgSpec = ArgSpec::new("N", ArgKind::Count).optional();
 
 pub const COMMANDS: &[CommandSpec] = &[
@@ -135,7 +135,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "explore",
-        args: &[WAY, DEPTH, COUNT],
+        args: &[WAY, BOUND, COUNT],
         summary: "Run the kernel under many orders and say what differs",
         help: "Runs the launch from its beginning in N other orders (20 without a number): seeds of the schedule and of the ends of \
             asynchronous copies. Results are judged by what the launch expects, within its tolerances: how many orders are right and how \
@@ -147,8 +147,23 @@ pub const COMMANDS: &[CommandSpec] = &[
             session stays where it is. 'explore pct DEPTH N' draws priorities instead: the warp with the highest runs, and DEPTH - 1 \
             times, at moments drawn from the seed, the one that runs is lowered below all others. An order shows a bug that takes DEPTH \
             orderings between threads with a probability of at least 1/(n k^(DEPTH-1)) for n warps and k warp-instructions, which is \
-            printed; without a DEPTH it is 3. A warp that spins gives way to others, which the bound does not count.",
-        examples: &["explore", "explore 100", "explore pct", "explore pct 2 1000"],
+            printed; without a DEPTH it is 3. A warp that spins gives way to others, which the bound does not count. \
+            'explore systematic K N' tries one after the other all orders that differ in what depends on the order: in that of atomics, \
+            strong accesses, barriers and barrier objects on one place, and of plain accesses that race; of orders that differ in \
+            nothing else one is tried. At most K times (2 without a number) an order takes the turn from a warp that could run on; most \
+            known bugs take no more than 2. It ends when all such orders were tried, which it says, or after N of them (1000 without a \
+            number), or with Ctrl-C, and 'explore systematic continue N' goes on. Copies end, and the lanes of a warp that has parted \
+            take turns, as in this run. An order is replayed by --schedule switch:TICK:BLOCK:WARP,...: where the turn goes to another \
+            warp than it would have gone to. Of orders that show the same the one with the fewest switches is named.",
+        examples: &[
+            "explore",
+            "explore 100",
+            "explore pct",
+            "explore pct 2 1000",
+            "explore systematic",
+            "explore systematic 3 500",
+            "explore systematic continue",
+        ],
         handler: handler::explore,
         ..PLAIN
     },

@@ -22,6 +22,8 @@ pub struct FoundInOrders {
     pub orders: u64,
     /// The options that replay the first of them.
     pub replay: Option<String>,
+    /// How long that order is.
+    length: usize,
 }
 
 impl FoundInOrders {
@@ -33,9 +35,9 @@ impl FoundInOrders {
 }
 
 /// The findings of several orders.
-pub(super) struct United<'a> {
-    pub program: &'a Arc<Program>,
-    pub case: &'a Case,
+pub(super) struct United {
+    pub program: Arc<Program>,
+    pub case: Arc<Case>,
     pub orders: Order,
     pub found: Vec<FoundInOrders>,
     /// What the checkers found, with the places in `found`.
@@ -43,9 +45,16 @@ pub(super) struct United<'a> {
     same_cause: SameCause,
 }
 
-impl<'a> United<'a> {
-    pub fn new(program: &'a Arc<Program>, case: &'a Case, orders: Order) -> Self {
-        Self { program, case, orders, found: Vec::new(), known: Vec::new(), same_cause: SameCause::default() }
+impl United {
+    pub fn new(program: &Arc<Program>, case: &Arc<Case>, orders: Order) -> Self {
+        Self {
+            program: Arc::clone(program),
+            case: Arc::clone(case),
+            orders,
+            found: Vec::new(),
+            known: Vec::new(),
+            same_cause: SameCause::default(),
+        }
     }
 
     /// Takes what was found in order `index`: what stopped it, and what the checkers found.
@@ -56,35 +65,44 @@ impl<'a> United<'a> {
         let mut seen = Vec::new();
         let mut new = Vec::new();
         for finding in findings {
-            let (program, same_cause) = (self.program, &mut self.same_cause);
+            let (program, same_cause) = (&self.program, &mut self.same_cause);
             match self.known.iter_mut().find(|(known, _)| same_cause.holds(program, known, finding)) {
                 None => new.push(finding.clone()),
                 Some((known, at)) => {
                     seen.push(*at);
-                    // What is shown is the one whose remedy orders all others.
-                    if known.rank() < finding.rank() {
-                        let mut texts = describe_case(program, self.case, &self.orders.options(index), std::slice::from_ref(finding))?;
+                    // What is shown is the one whose remedy orders all others, in the shortest order that shows it.
+                    let (found, length) = (&mut self.found[*at], self.orders.length(index));
+                    let is_shorter = known.rank() == finding.rank() && !found.is_own && length < found.length;
+                    if known.rank() < finding.rank() || is_shorter {
+                        let options = self.orders.options(index);
+                        let mut texts = describe_case(program, &self.case, &options, std::slice::from_ref(finding))?;
                         *known = finding.clone();
-                        self.found[*at].finding = texts.swap_remove(0);
-                        self.found[*at].replay = (index > 0).then(|| self.orders.replay(index, false));
+                        (found.finding, found.length) = (texts.swap_remove(0), length);
+                        found.replay = (index > 0).then(|| self.orders.replay(index, false));
                     }
                 }
             }
         }
         if !new.is_empty() {
-            let texts = describe_case(self.program, self.case, &self.orders.options(index), &new)?;
+            let texts = describe_case(&self.program, &self.case, &self.orders.options(index), &new)?;
             for (finding, text) in new.into_iter().zip(texts) {
                 self.known.push((finding, self.found.len()));
                 seen.push(self.found.len());
-                self.add(text);
+                self.add(text, index);
             }
         }
         if let Some(fault) = fault {
             let text = FindingText::of_fault(0, fault);
             let same = self.found.iter().position(|known| is_same_fault(&known.finding, &text));
             seen.push(same.unwrap_or(self.found.len()));
-            if same.is_none() {
-                self.add(text);
+            match same {
+                None => self.add(text, index),
+                Some(at) if !self.found[at].is_own && self.orders.length(index) < self.found[at].length => {
+                    let (replay, length) = (Some(self.orders.replay(index, false)), self.orders.length(index));
+                    let known = &mut self.found[at];
+                    (known.finding, known.replay, known.length) = (text, replay, length);
+                }
+                Some(_) => {}
             }
         }
         seen.sort_unstable();
@@ -95,8 +113,9 @@ impl<'a> United<'a> {
         Ok(())
     }
 
-    fn add(&mut self, finding: FindingText) {
-        self.found.push(FoundInOrders { finding, is_own: false, orders: 0, replay: None });
+    fn add(&mut self, finding: FindingText, index: u64) {
+        let length = self.orders.length(index);
+        self.found.push(FoundInOrders { finding, is_own: false, orders: 0, replay: None, length });
     }
 
     /// Order `index` shows what is at `at`.

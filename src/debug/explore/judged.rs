@@ -21,6 +21,8 @@ pub struct Outcome {
     /// The options that replay the one that shows it best: the first, or of wrong ones the worst. Of the session's own order none.
     pub replay: Option<String>,
     buffers: Vec<Vec<u8>>,
+    /// How long the order is that is replayed.
+    length: usize,
 }
 
 /// How a case ended.
@@ -104,22 +106,24 @@ pub(in crate::debug) fn contents(case: &Case, run: &CaseRun) -> Vec<Vec<u8>> {
 
 impl Judged {
     /// Counts it as one of the outcomes of `case`, or adds it to them.
-    pub fn join(self, case: &Case, index: u64, orders: Order, outcomes: &mut Vec<Outcome>) {
+    pub fn join(self, case: &Case, index: u64, orders: &Order, outcomes: &mut Vec<Outcome>) {
         let replay = || (index > 0).then(|| orders.replay(index, self.at_limit));
-        let count = u64::from(index > 0);
+        let (count, length) = (u64::from(index > 0), orders.length(index));
         let known = outcomes.iter_mut().find(|known| is_same(&known.end, &self.end) && known.buffers == self.buffers);
         let Some(known) = known else {
             let difference = outcomes.first().and_then(|first| difference(case, &first.buffers, &self.buffers));
             let Self { end, buffers, .. } = &self;
             let (end, buffers, replay) = (end.clone(), buffers.clone(), replay());
-            outcomes.push(Outcome { end, difference, is_own: index == 0, orders: count, replay, buffers });
+            outcomes.push(Outcome { end, difference, is_own: index == 0, orders: count, replay, buffers, length });
             return;
         };
         known.orders += count;
         if let (End::Wrong(worst), End::Wrong(deviation)) = (&mut known.end, &self.end)
             && deviation.is_worse_than(worst)
         {
-            (*worst, known.replay) = (deviation.clone(), replay());
+            (*worst, known.replay, known.length) = (deviation.clone(), replay(), length);
+        } else if index > 0 && length < known.length && known.end == self.end {
+            (known.replay, known.length) = (replay(), length);
         }
     }
 }

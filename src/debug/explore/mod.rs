@@ -1,29 +1,33 @@
-//! Running a case under many orders: seeds of the schedule and of the ends of asynchronous copies.
+//! Running a case under many orders: seeds of the schedule and of the ends of asynchronous copies, or one after the other all that differ.
 //!
 //! What the ISA leaves open must not show: a case whose outcome depends on the order has a race, or misses a wait. Orders run side by
 //! side, each from the beginning and watched by the session's checkers. Their outcomes are judged by what the launch expects, within its
 //! tolerances; where it expects nothing, every byte of the buffers is compared with the first run. What is found in any order is one
 //! list, one finding for one cause, each with the order that shows it.
 
+mod exploration;
 mod found;
 mod judged;
 mod order;
+mod systematic;
 
 use std::sync::Arc;
 
 use super::run::{RunError, RunOptions, run_undescribed};
 use super::session::{InterruptCheck, Session};
-use crate::base::{Severity, side_by_side};
+use crate::base::Severity;
 use crate::check::Checks;
+use crate::machine::Schedule;
 
 pub use crate::machine::DEPTH_MAX;
-use crate::machine::Schedule;
+pub(in crate::debug) use exploration::Exploration;
 pub use found::FoundInOrders;
 use found::United;
 pub use judged::{End, Outcome, Verdict};
-use judged::{Judged, judged};
 pub(in crate::debug) use judged::{contents, difference};
+use order::Others;
 pub use order::{Order, Way};
+use systematic::{Search, Subject};
 
 /// Warp-instructions that a launch may take, in multiples of what was recorded so far, before it counts as one that hangs.
 const HANG_FACTOR: u64 = 64;
@@ -36,6 +40,8 @@ const STEPS: u64 = 1 << 24;
 pub struct Explored {
     /// How they were drawn; of priorities with the bound that holds for each of them.
     pub bound: Option<Bound>,
+    /// Of a systematic exploration, how far it came.
+    pub systematic: Option<Systematic>,
     /// How many were tried.
     pub tried: u64,
     /// How many left what is expected and how many something else; none if nothing is expected.
@@ -50,6 +56,17 @@ pub struct Explored {
     pub is_own_default: bool,
     /// The user interrupted it.
     pub interrupted: bool,
+}
+
+/// How far a systematic exploration came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Systematic {
+    /// Preemptions of an order at most: switches from a warp that could have gone on.
+    pub preemptions: u32,
+    /// Whether these are all the orders.
+    pub is_all: bool,
+    /// Whether orders were left out that take more preemptions.
+    pub is_cut: bool,
 }
 
 /// The probability with which an order by priorities shows a bug that takes a number of orderings between threads: at least
@@ -80,58 +97,96 @@ impl Explored {
 }
 
 impl Session {
-    /// Runs the case from the beginning in the session's own order and with the seeds 1 to `count`, on as many threads as the settings say.
+    /// Runs the case from the beginning in the session's own order and in `count` others, on as many threads as the settings say. What
+    /// came of a systematic exploration is kept, so that [`Self::explore_more`] goes on with it.
     ///
     /// # Errors
     /// Reasons outside the kernel.
     pub fn explore(&mut self, way: Way, count: u64, interrupt: &mut dyn InterruptCheck) -> Result<Explored, RunError> {
-        let (program, case) = (Arc::clone(self.program()), Arc::clone(self.timeline.case()));
-        let options = RunOptions { checks: self.checks(), ..*self.timeline.options() };
-        let limit = options.step_limit.unwrap_or_else(|| self.recorded().0.saturating_mul(HANG_FACTOR).max(STEPS));
-        let options = RunOptions { step_limit: Some(limit), ..options };
-        let bound = match way {
-            Way::Random => None,
-            Way::Priority { depth } => match self.bound(depth, &options)? {
-                Some(bound) => Some(bound),
-                None => return Err(RunError::NoLaunch),
-            },
+        let options = self.explored_options();
+        let (others, bound) = match way {
+            Way::Random => (Others::Drawn(Schedule::Random), None),
+            Way::Priority { depth } => {
+                let bound = self.bound(depth, &options)?.ok_or(RunError::NoLaunch)?;
+                (Others::Drawn(Schedule::Priority { depth, steps: bound.steps }), Some(bound))
+            }
+            Way::Systematic { preemptions } => {
+                let search = Search::new(self.subject(&options), preemptions)?;
+                let exploration = Exploration { search: Some(search), ..self.begin(Others::Listed(Vec::new()), &options) };
+                return self.explore_listed(exploration, count, interrupt);
+            }
         };
-        let schedule = bound.map_or(Schedule::Random, |Bound { depth, steps, .. }| Schedule::Priority { depth, steps });
-        let orders = Order::all(&program, &options, schedule);
-        let work = |index: u64, ends: &dyn Fn() -> bool| {
-            let (run, found) = run_undescribed(&program, &case, &orders.options(index), ends)?;
-            Ok((judged(&case, &run, limit)?, run.fault, found))
-        };
-        let mut exploration = Exploration { united: United::new(&program, &case, orders), outcomes: Vec::new(), tried: 0, failed: None };
-        let jobs = self.settings.jobs();
-        let count = count.saturating_add(1);
-        let whole = side_by_side(jobs, count, work, || interrupt.should_continue(self), |index, done| exploration.take(index, done));
-        if let Some(error) = exploration.failed {
-            return Err(error);
+        let mut exploration = Exploration { bound, ..self.begin(others, &options) };
+        exploration.run(self, count.saturating_add(1), interrupt)?;
+        Ok(exploration.explored(self))
+    }
+
+    /// Goes on with the systematic exploration that was interrupted, or had come to its number of orders, for `count` more; none if there
+    /// is none of this run.
+    ///
+    /// # Errors
+    /// Reasons outside the kernel.
+    pub fn explore_more(&mut self, count: u64, interrupt: &mut dyn InterruptCheck) -> Result<Option<Explored>, RunError> {
+        let subject = self.subject(&self.explored_options());
+        let is_of = |exploration: &mut Box<Exploration>| exploration.search.as_ref().is_some_and(|search| search.is_of(&subject));
+        let Some(exploration) = self.exploration.take_if(is_of) else { return Ok(None) };
+        self.explore_listed(*exploration, count, interrupt).map(Some)
+    }
+
+    fn explore_listed(
+        &mut self,
+        mut exploration: Exploration,
+        count: u64,
+        interrupt: &mut dyn InterruptCheck,
+    ) -> Result<Explored, RunError> {
+        let until = exploration.tried().saturating_add(count);
+        exploration.interrupted = false;
+        self.orders_tried = Some(exploration.tried());
+        while !exploration.interrupted && exploration.list(self, until, interrupt)? {
+            exploration.run(self, exploration.united.orders.listed() + 1, interrupt)?;
+            self.orders_tried = Some(exploration.tried());
         }
-        let Exploration { united, outcomes, tried, .. } = exploration;
-        let found = united.found.into_iter().map(|found| found.with_roles(&self.roles));
-        let mut found: Vec<FoundInOrders> = found.filter(|found| !self.suppresses(&found.finding)).collect();
-        found.iter_mut().zip(1..).for_each(|(found, number)| found.finding.number = number);
-        let verdict = Verdict::of(&outcomes);
-        let is_own_default = orders.is_own_default();
-        Ok(Explored {
-            bound,
-            tried,
-            verdict,
+        self.orders_tried = None;
+        let explored = exploration.explored(self);
+        self.exploration = Some(Box::new(exploration));
+        Ok(explored)
+    }
+
+    /// The options of the runs of an exploration: those of the session, with a limit.
+    fn explored_options(&self) -> RunOptions {
+        let options = RunOptions { checks: self.checks(), ..self.timeline.options().clone() };
+        let limit = options.step_limit.unwrap_or_else(|| self.recorded().0.saturating_mul(HANG_FACTOR).max(STEPS));
+        RunOptions { step_limit: Some(limit), ..options }
+    }
+
+    fn subject(&self, options: &RunOptions) -> Subject {
+        let options = RunOptions { schedule: Schedule::Switched(Box::default()), checks: Checks::NONE, ..options.clone() };
+        Subject { program: Arc::clone(self.program()), case: Arc::clone(self.timeline.case()), options }
+    }
+
+    fn begin(&self, others: Others, options: &RunOptions) -> Exploration {
+        let (program, case) = (self.program(), self.timeline.case());
+        let united = United::new(program, case, Order::all(program, options, others));
+        let (outcomes, limit, checks) = (Vec::new(), options.step_limit.unwrap_or(u64::MAX), options.checks);
+        Exploration {
+            united,
             outcomes,
-            found,
-            checked: options.checks != Checks::NONE,
-            is_own_default,
-            interrupted: !whole,
-        })
+            taken: 0,
+            failed: None,
+            interrupted: false,
+            limit,
+            checks,
+            bound: None,
+            search: None,
+            through: false,
+        }
     }
 }
 
 impl Session {
     /// The bound of the launch for which it is the smallest, as it runs in the session's own order; none if there is no launch.
     fn bound(&self, depth: u32, options: &RunOptions) -> Result<Option<Bound>, RunError> {
-        let options = RunOptions { checks: Checks::NONE, ..*options };
+        let options = RunOptions { checks: Checks::NONE, ..options.clone() };
         let (run, _) = run_undescribed(self.program(), self.case(), &options, &|| false)?;
         let bounds = run.launches.iter().map(|launch| {
             let threads: u64 = launch.block.iter().copied().map(u64::from).product();
@@ -139,34 +194,5 @@ impl Session {
             Bound { depth, warps: blocks.saturating_mul(threads.div_ceil(32)).max(1), steps: launch.ticks.max(1) }
         });
         Ok(bounds.min_by(|one, other| one.probability().total_cmp(&other.probability())))
-    }
-}
-
-/// What is known of the orders up to now.
-struct Exploration<'a> {
-    united: United<'a>,
-    outcomes: Vec<Outcome>,
-    tried: u64,
-    failed: Option<RunError>,
-}
-
-/// What became of an order.
-type Done = Result<(Judged, Option<super::Fault>, Vec<crate::check::Finding>), RunError>;
-
-impl Exploration<'_> {
-    /// Takes what became of an order, after those before it.
-    fn take(&mut self, index: u64, done: Done) {
-        if self.failed.is_some() {
-            return;
-        }
-        let taken = done.and_then(|(judged, fault, found)| {
-            self.united.take(index, fault.as_ref(), &found)?;
-            Ok(judged)
-        });
-        match taken {
-            Ok(judged) => judged.join(self.united.case, index, self.united.orders, &mut self.outcomes),
-            Err(error) => self.failed = Some(error),
-        }
-        self.tried = index;
     }
 }

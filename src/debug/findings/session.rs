@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use super::describe::link_text;
 use super::{CheckerId, Checks, Descriptions, FindingText, FixOutcome, LinkText, Suppressions};
 use crate::check::{Finding, SynchronizationPath};
+use crate::debug::certificate::{Certificate, certificate};
+use crate::debug::fidelity::executed;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::names::place;
 use crate::debug::session::{InterruptCheck, Session};
@@ -38,6 +40,21 @@ impl Session {
     /// Whether a finding is suppressed.
     pub(in crate::debug) fn suppresses(&self, finding: &FindingText) -> bool {
         self.known.suppressions.hold(finding)
+    }
+
+    /// What can be said of the other orders of the run; none unless it has come to its end, is of one launch, and was not changed by
+    /// hand.
+    pub fn certificate(&mut self) -> Option<Certificate> {
+        let is_over = matches!(self.ended(), Some(End::Done | End::Fault(_)));
+        if !is_over || !self.inputs().is_empty() || self.timeline.is_unchecked() || self.case().launches.len() != 1 {
+            return None;
+        }
+        let (now, end) = (self.time(), self.recorded());
+        self.return_to(end);
+        let executed = executed(self.machine());
+        self.return_to(now);
+        let findings = self.all_findings();
+        certificate(self.program(), &executed, (&findings, self.timeline.contention()?), self.checks())
     }
 
     /// How many findings there are so far that are not suppressed, without what stopped the run.

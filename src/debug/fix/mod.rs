@@ -75,7 +75,7 @@ pub fn fix_case(
     if number.is_some_and(|number| number == 0 || number > count) {
         return Ok(None);
     }
-    let mut search = Search::new(program, case, *options, own);
+    let mut search = Search::new(program, case, options.clone(), own);
     let mut reports = Vec::new();
     for index in 0..count {
         if number.is_none_or(|number| number == index + 1) {
@@ -132,7 +132,7 @@ impl<'a> Search<'a> {
         }
         if !self.base.changes.is_empty()
             && let Some(patched) = Patched::new(self.program, &self.base.changes).ok()
-            && let Verdict::Gone | Verdict::Others(..) = self.judge(&patched, &self.run(&patched, self.options)?, &keys, None)
+            && let Verdict::Gone | Verdict::Others(..) = self.judge(&patched, &self.run(&patched, self.options.clone())?, &keys, None)
         {
             return Ok(report(FixOutcome::GoneAlready { with: self.held.clone() }));
         }
@@ -198,7 +198,7 @@ impl<'a> Search<'a> {
             Ok(patched) => patched,
             Err(why) => return Ok(Attempt::Failed(why, Vec::new())),
         };
-        let own = self.run(&patched, self.options)?;
+        let own = self.run(&patched, self.options.clone())?;
         match self.judge(&patched, &own, keys, None) {
             Verdict::Gone => {}
             Verdict::Others(why, more) => return Ok(Attempt::Failed(why, more)),
@@ -252,7 +252,7 @@ impl<'a> Search<'a> {
         let ticks: u64 = self.own.run.launches.iter().map(|launch| launch.ticks).sum();
         let limit = ticks.saturating_mul(HANG_FACTOR).max(HANG_TICKS);
         let step_limit = Some(self.options.step_limit.map_or(limit, |own| own.min(limit)));
-        RunOptions { schedule: Schedule::Random, seed, copies: CompletionPolicyKind::Random(seed), step_limit, ..self.options }
+        RunOptions { schedule: Schedule::Random, seed, copies: CompletionPolicyKind::Random(seed), step_limit, ..self.options.clone() }
     }
 
     /// Whether the original shows the finding in the order of `seed`.

@@ -21,7 +21,7 @@ impl Session {
             return Err("the run was changed by hand, and changes of the program are tried from its beginning: 'restart' it first".into());
         }
         let (program, case) = (Arc::clone(self.program()), Arc::clone(self.timeline.case()));
-        let options = *self.timeline.options();
+        let options = self.timeline.options().clone();
         let limit = self.recorded().0.saturating_mul(HANG_FACTOR).max(STEPS);
         let options = RunOptions { checks: self.checks(), step_limit: options.step_limit.or(Some(limit)), ..options };
         let fixed = fix_case(&program, &case, &options, number, &mut || interrupt.should_continue(self));

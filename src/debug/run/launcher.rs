@@ -96,7 +96,7 @@ impl<'a> Job<'a> {
             params: launch.param_bytes(addresses),
             cooperative: launch.cooperative,
             resident: self.options.resident,
-            schedule: self.options.schedule,
+            schedule: self.options.schedule.clone(),
             seed: self.options.seed,
             start,
             instrumentation: self.instrumentation,

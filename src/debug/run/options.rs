@@ -5,7 +5,7 @@ use crate::machine::{CompletionPolicyKind, DivergencePolicy, MemoryLimit, Schedu
 use crate::program::Program;
 
 /// What holds for every launch of a run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// The order of warps.
     pub schedule: Schedule,

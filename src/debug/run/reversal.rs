@@ -198,7 +198,7 @@ fn new_findings(
     let mut known = known.to_vec();
     let (mut same_cause, mut texts) = (SameCause::default(), Vec::new());
     for (hold, found, is_fault) in shown {
-        let options = RunOptions { schedule: Schedule::Held(*hold), ..*job.options };
+        let options = RunOptions { schedule: Schedule::Held(*hold), ..job.options.clone() };
         let mut new = Vec::new();
         for finding in found.iter().filter(|finding| finding.severity > Severity::Note) {
             if !known.iter().any(|known| same_cause.holds(job.program, known, finding)) {

@@ -364,7 +364,7 @@ impl SavedRun {
         });
         Self {
             launches: launches.collect(),
-            schedule: options.schedule,
+            schedule: options.schedule.clone(),
             seed: options.seed,
             copies: options.copies,
             divergence: options.divergence_of(program),
@@ -379,10 +379,10 @@ impl SavedRun {
             format!("{}<<<{}, {}{shared}>>>", launch.kernel, Dim3(launch.grid), Dim3(launch.block))
         };
         let launches: Vec<String> = self.launches.iter().map(launch).collect();
-        let order = match self.schedule {
+        let order = match &self.schedule {
             Schedule::InOrder => String::new(),
             Schedule::Random => " in random order".to_string(),
-            Schedule::Priority { .. } | Schedule::Held(_) => format!(" in the order {}", self.schedule),
+            Schedule::Priority { .. } | Schedule::Held(_) | Schedule::Switched(_) => format!(" in the order {}", self.schedule),
         };
         let resident = self.resident.map_or(String::new(), |blocks| format!(", {} at once", counted(u64::from(blocks), "block")));
         let seed = self.copies.seed().map_or(String::new(), |seed| format!(" (seed {seed})"));

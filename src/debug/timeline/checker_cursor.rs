@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::input::Input;
-use crate::check::{Checkers, Checks, Finding, FindingId};
+use crate::check::{Checkers, Checks, Contention, Finding, FindingId};
 use crate::machine::{Event, EventKind, EventMask, Machine, NullObserver, Observer, Tick};
 use crate::program::Program;
 
@@ -51,6 +51,11 @@ impl CheckerCursor {
     /// What was found, and for each the time of the instruction at which it was noticed.
     pub fn findings(&self) -> impl ExactSizeIterator<Item = (&Finding, Tick)> {
         self.checkers.findings().list().iter().zip(self.noticed.iter().copied())
+    }
+
+    /// What was left to chance, as far as they saw it.
+    pub fn contention(&self) -> &Contention {
+        &self.checkers.findings().contention
     }
 
     /// They are about to watch the machine, which stands where they have looked to.

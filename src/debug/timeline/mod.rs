@@ -20,7 +20,7 @@ use snapshots::{Snapshot, Snapshots};
 
 use super::fault::{Fault, FaultContext};
 use super::run::{Job, RejectedLaunch, RunError, RunOptions};
-use crate::check::{Checks, Finding};
+use crate::check::{Checks, Contention, Finding};
 use crate::launch::Case;
 use crate::machine::{Device, Instrumentation, Machine, NullObserver, Observer, Step, Tick};
 use crate::program::Program;
@@ -288,6 +288,11 @@ impl Timeline {
     /// What the checkers have found, and for each finding the time of the instruction at which it was noticed.
     pub fn findings(&self) -> impl Iterator<Item = (&Finding, Tick)> {
         self.checker_cursor.iter().flat_map(CheckerCursor::findings)
+    }
+
+    /// What was left to chance, as far as the checkers saw it; none if all are off.
+    pub fn contention(&self) -> Option<&Contention> {
+        self.checker_cursor.as_ref().map(CheckerCursor::contention)
     }
 
     /// Whether the checkers have not seen all that was executed.

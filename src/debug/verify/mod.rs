@@ -209,7 +209,7 @@ fn with_limit(case: &Case, options: &RunOptions) -> RunOptions {
         |findings: &ExpectedFindings| matches!(findings, ExpectedFindings::AnyOf { ids, .. } if ids.iter().any(|id| id == LIVELOCK.word()));
     let may_spin = case.launches.iter().filter_map(|launch| launch.findings.as_ref()).any(spins);
     let step_limit = options.step_limit.or(may_spin.then_some(SPIN_LIMIT));
-    RunOptions { step_limit, ..*options }
+    RunOptions { step_limit, ..options.clone() }
 }
 
 /// What the run left in the buffers and what printf wrote that is not as expected.

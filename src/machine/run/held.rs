@@ -44,7 +44,8 @@ impl Machine {
 
     /// The time up to which the turn that begins now may last at most, if the schedule sets one.
     pub(in crate::machine) fn turn_end(&self) -> Tick {
-        self.cursor.hold.map_or(Tick::MAX, |hold| if self.tick() < hold.from { hold.from } else { Tick::MAX })
+        let held = self.cursor.hold.map_or(Tick::MAX, |hold| if self.tick() < hold.from { hold.from } else { Tick::MAX });
+        held.min(self.next_switch().map_or(Tick::MAX, |switch| switch.at))
     }
 
     /// Gives the turn to the warp with the highest priority; false if none can run.

@@ -27,7 +27,7 @@ use crate::machine::state::warp::Warp;
 use crate::program::{Op, Pc, SyncOp, map};
 
 /// Ticks a warp runs at most before another has its turn.
-const WARP_TURN: u32 = 1 << 10;
+pub(in crate::machine) const WARP_TURN: u32 = 1 << 10;
 
 /// Ticks the warps of a block run at most before another block has its turn.
 const BLOCK_TURN: u32 = 1 << 15;
@@ -52,6 +52,7 @@ impl Machine {
                 }
                 assert!(self.cursor.warp_left > 0 && self.current_can_run(), "the turn of a warp that cannot run");
             }
+            self.take_switch();
             if paused {
                 return Step::Paused;
             }
@@ -218,9 +219,15 @@ impl Machine {
     /// Gives warp `warp` of block `block` a whole scheduling turn, now, in place of the warp that has the turn: an order that the hardware
     /// could choose as well. False, and nothing changes, if that warp cannot run now or has the turn anyway.
     pub fn give_turn(&mut self, block: [u32; 3], warp: u32) -> bool {
-        let warp = warp as usize;
         let block_slot = self.blocks.iter().position(|block_slot| block_slot.as_ref().is_some_and(|resident| resident.index == block));
-        let Some(block_slot) = block_slot.filter(|block_slot| self.can_run(*block_slot, warp)) else { return false };
+        block_slot.is_some_and(|block_slot| self.give_turn_in(block_slot, warp as usize))
+    }
+
+    /// The same for a warp of the block in a block slot.
+    pub(in crate::machine) fn give_turn_in(&mut self, block_slot: usize, warp: usize) -> bool {
+        if !self.can_run(block_slot, warp) {
+            return false;
+        }
         if (self.cursor.block_slot, self.cursor.warp) == (block_slot, warp) && self.cursor.warp_left > 0 {
             return false;
         }
@@ -276,8 +283,12 @@ impl Machine {
 
     /// Moves the cursor to the next warp that can run; false if there is none.
     fn select(&mut self) -> bool {
-        match self.prepared.config.schedule {
+        match &self.prepared.config.schedule {
             Schedule::InOrder | Schedule::Held(_) => self.select_in_order(),
+            Schedule::Switched(_) => {
+                while self.open_block_slot().is_some() {}
+                self.begins_or_goes_on() || self.select_in_order()
+            }
             Schedule::Random => self.select_random(),
             Schedule::Priority { .. } => {
                 while self.open_block_slot().is_some() {}
@@ -346,6 +357,9 @@ impl Machine {
         self.cursor.block_slot = block_slot;
         self.cursor.warp = warp;
         self.cursor.warp_left = ticks;
+        if matches!(self.prepared.config.schedule, Schedule::Switched(_)) {
+            self.cursor.effects = self.effects;
+        }
     }
 
     /// Starts the next block of the grid in a block slot of its own if there is a block and room for it.

@@ -18,18 +18,27 @@ pub struct Cursor {
     pub(in crate::machine) priorities: Option<Box<Priorities>>,
     /// The warp that is held now or later; none once that is over.
     pub(in crate::machine) hold: Option<Hold>,
+    /// Where the schedule names warps for some times, how many of these are over.
+    pub(in crate::machine) switches: usize,
+    /// There also the effects when the warp that has the turn was given it.
+    pub(in crate::machine) effects: u64,
 }
 
 impl Cursor {
     pub(in crate::machine) fn new(config: &LaunchConfig) -> Self {
         let priorities = match config.schedule {
             Schedule::Priority { depth, steps } => Some(Box::new(Priorities::new(config.seed, depth, steps, config.start))),
-            Schedule::InOrder | Schedule::Random | Schedule::Held(_) => None,
+            Schedule::InOrder | Schedule::Random | Schedule::Held(_) | Schedule::Switched(_) => None,
         };
         let hold = match config.schedule {
             Schedule::Held(hold) => Some(hold),
-            Schedule::InOrder | Schedule::Random | Schedule::Priority { .. } => None,
+            Schedule::InOrder | Schedule::Random | Schedule::Priority { .. } | Schedule::Switched(_) => None,
         };
-        Self { block_slot: 0, warp: 0, warp_left: 0, block_left: 0, random: Random::new(config.seed), priorities, hold }
+        let switches = match &config.schedule {
+            Schedule::Switched(switches) => switches.partition_point(|switch| switch.at < config.start),
+            Schedule::InOrder | Schedule::Random | Schedule::Priority { .. } | Schedule::Held(_) => 0,
+        };
+        let random = Random::new(config.seed);
+        Self { block_slot: 0, warp: 0, warp_left: 0, block_left: 0, random, priorities, hold, switches, effects: 0 }
     }
 }

@@ -6,7 +6,7 @@ use crate::machine::state::issue_point::Tick;
 use crate::program::{FuncId, Image};
 
 /// The order in which warps run. Any order is one the hardware could choose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub enum Schedule {
     /// Warps take turns in order.
     #[default]
@@ -25,6 +25,20 @@ pub enum Schedule {
     },
     /// In order, but for one warp, which is held for some time while the others run: as long as one of them can.
     Held(Hold),
+    /// A warp has the turn until it waits, exits or spins; then the next one in order. At some times a warp has it that is named for them:
+    /// the earliest first.
+    Switched(Box<[Switch]>),
+}
+
+/// A warp has the turn from some time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Switch {
+    /// The tick of the first instruction of its turn.
+    pub at: Tick,
+    /// The number of its block in the grid, x fastest.
+    pub block: u64,
+    /// The warp of the block.
+    pub warp: u32,
 }
 
 /// A warp that does not run for some time.
@@ -48,11 +62,15 @@ pub const DEPTH_MAX: u32 = 16;
 
 impl Schedule {
     /// The schedules, as they are typed, each with what it is.
-    pub const WORDS: [(&str, &str); 4] = [
+    pub const WORDS: [(&str, &str); 5] = [
         ("in-order", "warps take turns in order"),
         ("random", "the next warp is drawn from the seed"),
         ("pct:DEPTH[:STEPS]", "priorities are drawn from the seed, with DEPTH - 1 changes among the first STEPS warp-instructions"),
         ("hold:BLOCK:WARP:FROM-UNTIL", "in order, but this warp of the block of this number is held from one time to the other"),
+        (
+            "switch:[TICK:BLOCK:WARP,...]",
+            "a warp has the turn until it waits, exits or spins, then the next one; at each of these times this warp has it",
+        ),
     ];
 
     /// The schedule that is typed so.
@@ -66,6 +84,7 @@ impl Schedule {
             ("random", None) => Some(Self::Random),
             ("pct", Some(rest)) => priority(rest),
             ("hold", Some(rest)) => hold(rest).map(Self::Held),
+            ("switch", Some(rest)) => switches(rest).map(Self::Switched),
             _ => None,
         };
         parsed.ok_or_else(|| {
@@ -102,6 +121,22 @@ impl DivergencePolicy {
     }
 }
 
+/// `12:1:0,345:0:0`, or nothing at all
+fn switches(text: &str) -> Option<Box<[Switch]>> {
+    if text.is_empty() {
+        return Some(Box::default());
+    }
+    let switches: Option<Box<[Switch]>> = text.split(',').map(switch).collect();
+    switches.filter(|switches| switches.is_sorted_by(|one, other| one.at < other.at))
+}
+
+/// `12:1:0`
+fn switch(text: &str) -> Option<Switch> {
+    let mut parts = text.split(':');
+    let (at, block, warp) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    parts.next().is_none().then_some(Switch { at: Tick(at), block, warp })
+}
+
 impl std::fmt::Display for Schedule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -109,6 +144,10 @@ impl std::fmt::Display for Schedule {
             Self::Random => write!(f, "random"),
             Self::Priority { depth, steps } => write!(f, "pct:{depth}:{steps}"),
             Self::Held(Hold { block, warp, from, until }) => write!(f, "hold:{block}:{warp}:{}-{}", from.0, until.0),
+            Self::Switched(switches) => {
+                let words: Vec<String> = switches.iter().map(|Switch { at, block, warp }| format!("{}:{block}:{warp}", at.0)).collect();
+                write!(f, "switch:{}", words.join(","))
+            }
         }
     }
 }

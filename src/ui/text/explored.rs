@@ -2,7 +2,7 @@
 
 use super::finding::list;
 use super::report::grouped;
-use crate::debug::explore::{End, Explored, FoundInOrders, Outcome, Verdict};
+use crate::debug::explore::{End, Explored, FoundInOrders, Outcome, Systematic, Verdict};
 
 /// Outcomes that are listed at most.
 const OUTCOMES_SHOWN: usize = 16;
@@ -14,7 +14,35 @@ pub fn explored(explored: &Explored) -> String {
         None => compared(explored),
     };
     let interrupted = if explored.interrupted { "interrupted before all orders were tried\n" } else { "" };
-    bound(explored) + &outcomes + &found(explored) + interrupted
+    bound(explored) + &outcomes + &found(explored) + interrupted + &more(explored)
+}
+
+/// What a systematic exploration has left, and how to go on with it.
+fn more(explored: &Explored) -> String {
+    match explored.systematic {
+        None => String::new(),
+        Some(Systematic { is_all: false, .. }) => "there are more orders: 'explore systematic continue' goes on\n".to_string(),
+        Some(Systematic { is_cut: false, .. }) => "no order takes more preemptions\n".to_string(),
+        Some(Systematic { preemptions, .. }) => {
+            format!("some orders take more preemptions: 'explore systematic {}' has more of them\n", preemptions.saturating_add(1))
+        }
+    }
+}
+
+/// `all 12 orders with at most 2 preemptions`
+fn tried(explored: &Explored) -> String {
+    let orders = orders(explored.tried);
+    match explored.systematic {
+        None => orders,
+        Some(Systematic { preemptions, is_all, .. }) => {
+            let bound = format!("with at most {preemptions} preemption{}", if preemptions == 1 { "" } else { "s" });
+            match (is_all, explored.tried) {
+                (true, 1) => format!("the only order {bound}"),
+                (true, _) => format!("all {orders} {bound}"),
+                (false, _) => format!("{orders} {bound}"),
+            }
+        }
+    }
 }
 
 /// How probable it is that an order by priorities shows a bug.
@@ -45,7 +73,7 @@ fn judged(explored: &Explored, verdict: &Verdict) -> String {
         End::Finished | End::Right | End::Stopped(_) => None,
     });
     let counts = if counts.is_empty() { "none was tried".to_string() } else { counts.join(", ") };
-    let mut text = format!("{}: {counts}{}\n", orders(explored.tried), worst.unwrap_or_default());
+    let mut text = format!("{}: {counts}{}\n", tried(explored), worst.unwrap_or_default());
     let own = explored.outcomes.iter().find(|outcome| outcome.is_own);
     text += &own.map_or(String::new(), |own| format!("  {}: {}\n", own_order(explored), end(&own.end)));
     for outcome in explored.outcomes.iter().filter(|outcome| outcome.orders > 0 && matches!(outcome.end, End::Stopped(_))) {
@@ -55,13 +83,13 @@ fn judged(explored: &Explored, verdict: &Verdict) -> String {
 }
 
 fn compared(explored: &Explored) -> String {
-    let (tried, kinds) = (explored.tried, explored.outcomes.iter().filter(|outcome| outcome.orders > 0).count());
-    let is_all_own = explored.outcomes.first().is_some_and(|outcome| outcome.orders == tried);
+    let (count, kinds) = (explored.tried, explored.outcomes.iter().filter(|outcome| outcome.orders > 0).count());
+    let is_all_own = explored.outcomes.first().is_some_and(|outcome| outcome.orders == count);
     let own = own_order(explored);
     let mut text = match (is_all_own, kinds) {
-        (true, _) => format!("{}: all lead to the outcome of {own}\n", orders(tried)),
-        (false, 1) => format!("{}: all lead to one outcome, which is not that of {own}\n", orders(tried)),
-        (false, kinds) => format!("{} lead to {kinds} different outcomes\n", orders(tried)),
+        (true, _) => format!("{}: all lead to the outcome of {own}\n", tried(explored)),
+        (false, 1) => format!("{}: all lead to one outcome, which is not that of {own}\n", tried(explored)),
+        (false, kinds) => format!("{} lead to {kinds} different outcomes\n", tried(explored)),
     };
     for outcome in explored.outcomes.iter().take(OUTCOMES_SHOWN) {
         let own = match (outcome.is_own, outcome.orders) {

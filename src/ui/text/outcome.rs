@@ -1,6 +1,7 @@
 //! What came of a command, for people.
 
 use super::asynchronous;
+use super::certificate::certificate as certificate_line;
 use super::explored;
 use super::fidelity::fidelity;
 use super::finding::{chain, finding, list};
@@ -91,7 +92,15 @@ fn view(view: &View) -> String {
         View::Mbarriers(views) => views.iter().map(asynchronous::mbarrier).collect(),
         View::Pipeline(stages) => asynchronous::pipeline(stages),
         View::Fidelity(found) => fidelity(found),
-        View::Findings { findings, suppressed } => list(findings, *suppressed),
+        View::Findings { findings, suppressed, recorded, certificate } => {
+            let certificate = certificate.as_ref().map_or(String::new(), certificate_line);
+            let suppressed_words = if *suppressed == 0 { String::new() } else { format!("; {suppressed} suppressed") };
+            let found = match findings.as_slice() {
+                [] => format!("nothing was found wrong up to t={recorded}{suppressed_words}\n"),
+                findings => list(findings, *suppressed),
+            };
+            found + &certificate
+        }
         View::Finding(found) => format!("finding {}: {}\n", found.number, finding(found)),
         View::Chain(found, blocks) => chain(found, blocks),
     }
