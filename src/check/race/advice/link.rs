@@ -68,9 +68,16 @@ pub(in crate::check::race) struct GroupWait {
 /// The last operations that may synchronize.
 #[derive(Clone, Default)]
 pub(in crate::check::race) struct SyncAccesses {
-    writes: VecDeque<SyncAccess>,
-    reads: VecDeque<SyncAccess>,
+    /// Those of global memory, and those of shared memory, of which volatile accesses make many.
+    writes: [VecDeque<SyncAccess>; 2],
+    /// The same.
+    reads: [VecDeque<SyncAccess>; 2],
     waits: VecDeque<GroupWait>,
+}
+
+/// Where accesses to this memory are kept.
+fn queue(access: &SyncAccess) -> usize {
+    usize::from(access.at.0 > 0)
 }
 
 fn keep<T>(kept: &mut VecDeque<T>, new: T) {
@@ -83,15 +90,16 @@ fn keep<T>(kept: &mut VecDeque<T>, new: T) {
 impl SyncAccesses {
     /// Lanes wrote, or arrived at a barrier object.
     pub fn note_write(&mut self, access: SyncAccess) {
-        keep(&mut self.writes, access);
+        keep(&mut self.writes[queue(&access)], access);
     }
 
     /// Lanes read, or saw the end of a phase. What is read again in a poll is kept once.
     pub fn note_read(&mut self, access: SyncAccess) {
         let of = |access: &SyncAccess| (access.at, access.block, access.warp, access.pc, access.lanes);
-        match self.reads.iter_mut().rev().take(8).find(|known| of(known) == of(&access)) {
+        let reads = &mut self.reads[queue(&access)];
+        match reads.iter_mut().rev().take(8).find(|known| of(known) == of(&access)) {
             Some(known) => *known = access,
-            None => keep(&mut self.reads, access),
+            None => keep(reads, access),
         }
     }
 
@@ -108,10 +116,10 @@ impl SyncAccesses {
         let (first, far) = (&conflict.first, conflict.first.op.block != second.op.block);
         let is_weak = first.strong.is_none() || second.strong.is_none();
         let is_near = |access: &SyncAccess, of: &Access| access.block == of.op.block && (far || access.warp == of.op.warp);
-        let reads = self.reads.iter().filter(|read| is_near(read, second) && read.tick <= second.op.tick);
+        let reads = self.reads.iter().flatten().filter(|read| is_near(read, second) && read.tick <= second.op.tick);
         let reads = reads.filter(|read| !is_weak || read.at.1 != conflict.address);
         let pairs = reads.flat_map(|read| {
-            let writes = self.writes.iter().filter(move |write| write.at == read.at && write.tick < read.tick);
+            let writes = self.writes[queue(read)].iter().filter(move |write| write.at == read.at && write.tick < read.tick);
             let apart = move |write: &&SyncAccess| (write.block, write.warp, write.lanes) != (read.block, read.warp, read.lanes);
             writes.filter(move |write| is_near(write, first) && write.tick >= first.op.tick).filter(apart).map(move |write| (*write, *read))
         });
