@@ -58,6 +58,16 @@ fn plain_name(name: &Path) -> Option<String> {
     parts.filter(|parts| !parts.is_empty()).map(|parts| parts.join("/"))
 }
 
+/// Whether `path` is a place in a bundle.
+pub fn is_inside(path: &Path) -> bool {
+    member_of(path).is_some()
+}
+
+/// Whether `name` can be the name of a member.
+pub fn is_member_name(name: &str) -> bool {
+    plain_name(Path::new(name)).is_some()
+}
+
 /// Whether there is a file at `path`, or below a bundle.
 pub fn is_file(path: &Path) -> bool {
     path.is_file() || member_of(path).is_some_and(|(bundle, name)| matches!(find(bundle, &name, |_, _| Ok(())), Ok(Some(()))))

@@ -15,7 +15,7 @@ use crate::base::{SourceFile, Sources, counted, original_places};
 use crate::container::bundle;
 use crate::launch::{Content, rename_files};
 
-pub use crate::container::bundle::{is_bundle, is_file};
+pub use crate::container::bundle::{is_bundle, is_file, is_inside};
 
 /// The version of the format that is written, and the only one that is read.
 const VERSION: u32 = 1;
@@ -81,6 +81,9 @@ impl Manifest {
             let at = sources.position(error.span);
             format!("{}:{}:{}: {}", place.display(), at.line, at.column, error.message)
         })?;
+        if manifest.notes.chars().chain(path.to_string_lossy().chars()).any(char::is_control) {
+            return Err(format!("{}: its notes, or its name, are of more than one line", path.display()));
+        }
         if manifest.version != VERSION {
             let version = manifest.version;
             return Err(format!(

@@ -155,12 +155,47 @@ fn what_wants_to_be_more_than_a_bundle_is_refused() {
         ),
         ("Bundle(version: 1, module: 3)", "bundle.ron:1:27: a string is missing"),
         ("", "bundle.ron:1:1: "),
+        (
+            "Bundle(version: 1, module: \"k.ptx\", seed: 0, schedule: \"random\", copies: \"lazy\", divergence: \"stack\", checks: \"all\", notes: \"hi\\nsave session x\")",
+            "more than one line",
+        ),
     ] {
         let there = folder("refused");
         let members: Vec<_> = std::iter::once((&b"bundle.ron"[..], file, manifest)).chain(full).collect();
         std::fs::write(there.join("x.ptxcap"), bundle::packed(&archive(&members))).unwrap();
         let (said, status) = ptxdbg(&there, &["--batch", "x.ptxcap"]);
         assert!(said.contains(reason) && status == 2, "{manifest}: {said}");
+    }
+}
+
+/// A bundle may come from anywhere: it names no other files, and none of its breakpoints has commands.
+#[test]
+fn a_bundle_does_nothing_outside_of_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let there = folder("outside");
+    let path = there.join("x.ptxcap");
+    let commands = ["break 41", "commands 1\nsave session stolen.ron\nend", &format!("bundle {}", path.display())];
+    let mut words = vec!["--batch", "--no-init", "fixtures/gallery/shared_raw.ptx", "-k", "shared_raw_bug"];
+    commands.iter().for_each(|command| words.extend(["-e", command]));
+    let (said, _) = ptxdbg(root, &words);
+    assert!(path.is_file(), "{said}");
+    let (said, _) = ptxdbg(&there, &["--batch", "--no-init", "x.ptxcap", "-e", "run"]);
+    assert!(said.contains("the commands of 1 breakpoint are left out"), "{said}");
+    assert!(said.contains("breakpoint 1") && !there.join("stolen.ron").exists(), "{said}");
+    let members = bundle::members(&path).unwrap();
+    for name in ["/etc/passwd", "../secret.bin", "a/../../secret.bin"] {
+        let changed = |member: &str, text: Vec<u8>| match member {
+            "launch.ron" => {
+                String::from_utf8(text).unwrap().replacen("init: Iota(start: 0, step: 1)", &format!("init: File({name:?})"), 1).into_bytes()
+            }
+            _ => text,
+        };
+        let read = |name: &String| bundle::read(&path.join(name), u64::MAX).unwrap().unwrap();
+        let content: Vec<_> = members.iter().map(|(member, _)| (member.clone(), changed(member, read(member)))).collect();
+        assert!(content.iter().any(|(_, text)| String::from_utf8_lossy(text).contains(name)), "the launch names {name}");
+        bundle::write(&there.join("y.ptxcap"), &content).unwrap();
+        let (said, status) = ptxdbg(&there, &["--batch", "--no-init", "y.ptxcap"]);
+        assert!(status == 2 && said.contains("is no member of the bundle"), "{name}: {said}");
     }
 }
 

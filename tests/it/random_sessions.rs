@@ -140,7 +140,7 @@ fn examples(kind: ArgKind) -> &'static [&'static str] {
 }
 
 /// Commands that reach outside of the session.
-const OUTSIDE: &[&str] = &["dump", "restore", "save session", "load session", "save launch", "source", "quit"];
+const OUTSIDE: &[&str] = &["dump", "restore", "save session", "load session", "save launch", "bundle", "source", "quit"];
 
 /// A line that mostly makes sense.
 fn line(random: &mut impl Iterator<Item = u64>, specs: &[&CommandSpec]) -> String {

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::save;
+use crate::base::{counted, save};
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{LayoutRequest, Outcome};
+use crate::debug::bundle::is_inside;
 use crate::debug::saved::{Saved, SavedError};
 
 pub fn source(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
@@ -22,8 +23,14 @@ pub fn save(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandEr
 
 pub fn load(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
     let file = call.required("FILE")?;
-    let saved = Saved::read(Path::new(&file.text)).map_err(|error| file.error(unusable(&error)))?;
-    let stop = context.session.restore(saved, context.interrupt).map_err(|message| file.error(message))?;
+    let path = Path::new(&file.text);
+    let mut saved = Saved::read(path).map_err(|error| file.error(unusable(&error)))?;
+    let left_out = if is_inside(path) { saved.leave_commands_out() } else { 0 };
+    let mut stop = context.session.restore(saved, context.interrupt).map_err(|message| file.error(message))?;
+    if left_out > 0 {
+        let breakpoints = counted(left_out, "breakpoint");
+        stop.log.push(format!("warning: the commands of {breakpoints} are left out: a bundle may come from anywhere, and runs none"));
+    }
     Ok(Outcome::Stop(Box::new(stop)))
 }
 

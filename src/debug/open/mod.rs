@@ -5,6 +5,7 @@ pub mod modules;
 
 mod made_up;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ use crate::launch::nvcc::{self, Compiler};
 use crate::launch::variables::{self, Names, VariableFormal};
 use crate::launch::{
     self, Basis, Content, Element, Kind, Known, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Plan, Reason, Study, ValuePath,
-    relocate, ron_text, wanted,
+    relocate, rename_files, ron_text, wanted,
 };
 use crate::program::{FuncId, Program, plain_name};
 use crate::sema;
@@ -242,11 +243,28 @@ fn says_nothing(path: &Path) -> bool {
     ron_text::read_text(path).is_ok_and(|text| ron_text::is_blank(&text))
 }
 
+/// The file outside the bundle that the launch file of one names: a bundle may come from anywhere.
+fn outside_bundle(file: &LaunchFile) -> Option<String> {
+    let named = RefCell::new(None);
+    if bundle::is_bundle(&file.folder) {
+        rename_files(&mut file.content.clone(), &|name: &mut String| {
+            if !bundle::is_member_name(name) {
+                *named.borrow_mut() = Some(name.clone());
+            }
+        });
+    }
+    named.into_inner()
+}
+
 fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
     let file = LaunchFile::read(path).map_err(|error| match error {
         LaunchFileError::Unreadable(message) => OpenError::File(message),
         LaunchFileError::Wrong(wrong) => OpenError::Launch(wrong.0, wrong.1),
     })?;
+    if let Some(name) = outside_bundle(&file) {
+        let message = format!("{}: '{name}' is no member of the bundle, and a bundle reads no other files", path.display());
+        return Err(OpenError::File(message));
+    }
     let modules = match (request.modules.as_slice(), file.module()) {
         ([], Some(module)) => vec![file.folder.join(module)],
         ([], None) => return Err(OpenError::File(format!("{} names no module: give the PTX file as well", path.display()))),

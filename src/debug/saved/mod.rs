@@ -334,6 +334,12 @@ impl Saved {
         self.last_number = breakpoints.last_number().unwrap_or(0);
     }
 
+    /// Takes the commands from breakpoints; says from how many.
+    pub fn leave_commands_out(&mut self) -> u64 {
+        let with_commands = self.breakpoints.iter_mut().filter(|breakpoint| !breakpoint.commands.is_empty());
+        with_commands.map(|breakpoint| breakpoint.commands.clear()).count() as u64
+    }
+
     /// The list of breakpoints in the file.
     ///
     /// # Errors
