@@ -106,6 +106,7 @@ impl Job {
             kernel: FuncId(0),
             grid: [self.grid, 1, 1],
             block: [self.block, 1, 1],
+            only: Vec::new(),
             cluster: [1, 1, 1],
             explicit_cluster: false,
             dynamic_shared: 0,

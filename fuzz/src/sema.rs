@@ -77,6 +77,7 @@ fn run(program: &Arc<Program>, kernel: FuncId) {
         kernel,
         grid: [1, 1, 1],
         block: [40, 1, 1],
+        only: Vec::new(),
         cluster: [1, 1, 1],
         explicit_cluster: false,
         dynamic_shared: 0,

@@ -19,11 +19,23 @@ pub const MEMORY_READ_ONLY: FindingId = FindingId::error("memory.read_only", "th
 /// Local memory of a function that has returned.
 pub const MEMORY_USE_AFTER_EXIT: FindingId = FindingId::error("memory.use_after_exit", "local memory of a function that has returned");
 
+/// A page is read that the launch does not give: a stop, not a verdict.
+pub const MEMORY_NOT_CAPTURED: FindingId =
+    FindingId::error("memory.not_captured", "a page is read that the launch does not give, so the run cannot go on");
+
 /// Wrong addresses; always on, because the machine itself stops there.
 pub(super) const MEMORY: CheckerRow = CheckerRow {
     word: "memory",
     about: "wrong addresses; always on, because a run cannot continue after one",
-    findings: &[MEMORY_OUT_OF_BOUNDS, MEMORY_MISALIGNED, MEMORY_NULL, MEMORY_SPACE, MEMORY_READ_ONLY, MEMORY_USE_AFTER_EXIT],
+    findings: &[
+        MEMORY_OUT_OF_BOUNDS,
+        MEMORY_MISALIGNED,
+        MEMORY_NULL,
+        MEMORY_SPACE,
+        MEMORY_READ_ONLY,
+        MEMORY_USE_AFTER_EXIT,
+        MEMORY_NOT_CAPTURED,
+    ],
     make: None,
 };
 
@@ -109,6 +121,7 @@ impl From<TrapKind> for FindingId {
             TrapKind::ClusterExited => CLUSTER_EXITED,
             TrapKind::WarpDisagrees => BARRIER_DIVERGENCE,
             TrapKind::Handle => IMAGE_HANDLE,
+            TrapKind::NotCaptured => MEMORY_NOT_CAPTURED,
             TrapKind::Unsupported => UNSUPPORTED,
         }
     }

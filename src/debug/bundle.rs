@@ -135,6 +135,9 @@ impl Session {
         let opened = self.opened_launch.as_ref().ok_or(NO_LAUNCH)?;
         let module = self.program().functions.first().map(|function| self.program().sources_text.file(function.span.source));
         let module = module.ok_or("the module has no kernel")?;
+        if opened.content.is_linked() {
+            return Err("a bundle holds one module, and this launch links several".to_string());
+        }
         let name = module.short_name().to_string();
         let data = RefCell::new(Vec::new());
         let mut content = opened.content.clone();
@@ -153,8 +156,9 @@ impl Session {
             *file = data_name(number, &place);
         });
         match &mut content {
-            Content::Launch(launch) => launch.module = Some(name.clone()),
-            Content::Suite(list) | Content::Sequence(list) => list.module = Some(name.clone()),
+            Content::Launch(launch) if launch.modules.is_empty() => launch.module = Some(name.clone()),
+            Content::Suite(list) | Content::Sequence(list) if list.modules.is_empty() => list.module = Some(name.clone()),
+            Content::Launch(_) | Content::Suite(_) | Content::Sequence(_) => {}
         }
         let manifest = ron_text::to_text(&self.manifest(name.clone(), notes)) + "\n";
         let mut members = vec![

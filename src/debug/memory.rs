@@ -9,7 +9,7 @@ use super::names::symbols::{self, Object, RANK_SHIFT};
 use super::scene::{Scene, SceneError};
 use crate::base::counted;
 use crate::isa::Space;
-use crate::machine::Machine;
+use crate::machine::{Allocation, Machine};
 use crate::program::map;
 
 /// Bytes between an address and an object up to which they are said to have to do with each other.
@@ -72,7 +72,9 @@ pub fn locate(scene: &Scene<'_>, space: Space, address: u64, bytes: u64) -> Resu
     let inside = |start: u64, limit: u64| at >= start && end.is_some_and(|end| end <= limit);
     let device = scene.machine.device();
     let covered = |region: &crate::machine::Region| {
-        region.find(at).is_some_and(|allocation| at >= allocation.base && end.is_some_and(|end| end <= allocation.end()))
+        let is_known = |allocation: &Allocation| allocation.first_unknown(at, at, bytes).is_none();
+        let holds = |allocation: &Allocation| at >= allocation.base && end.is_some_and(|end| end <= allocation.end());
+        region.find(at).is_some_and(|allocation| holds(allocation) && is_known(allocation))
     };
     let good = match actual {
         Space::Generic | Space::Global => covered(device.global()),
@@ -166,6 +168,9 @@ fn not_there(scene: &Scene<'_>, space: Space, address: u64, bytes: u64) -> Memor
             Some(format!("it lies in the block's shared memory{symbol}: name the space, as in (shared u32*){address:#x}"))
         }
         0..4096 if matches!(space, Space::Global | Space::Generic) => Some("a null pointer".to_string()),
+        _ if matches!(space, Space::Global | Space::Generic) && !scene.machine.device().unknown(address, bytes).is_empty() => {
+            Some("the launch does not give this page, and nothing has written it".to_string())
+        }
         _ => nearest(&symbols::objects(scene, space), address, bytes),
     };
     MemoryError::NotThere { space, address, bytes, nearest }

@@ -100,7 +100,7 @@ impl Session {
         let options = self.timeline.options().clone();
         self.timeline = Timeline::new(Arc::clone(self.program()), case, options, Vec::new()).map_err(|error| error.to_string())?;
         self.forget_run(buffers);
-        self.focus = Focus::default();
+        self.focus = Focus::first(self.timeline.machine());
         let suppressions = std::mem::take(&mut self.known.suppressions);
         self.known = KnownFindings::default();
         self.known.suppressions = suppressions;

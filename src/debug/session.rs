@@ -121,12 +121,13 @@ impl Session {
         let inferred = InferredTypes::new(&opened.program);
         let flag_reads = Arc::new(flag_reads(&opened.program));
         let timeline = Timeline::new(Arc::clone(&opened.program), case, options, Vec::new())?;
+        let focus = Focus::first(timeline.machine());
         let mut navigation = NavigationHistory::default();
         navigation.push(timeline.time());
         Ok(Self {
             program: opened.program,
             timeline,
-            focus: Focus::default(),
+            focus,
             settings: Settings::default(),
             breakpoints: Breakpoints::default(),
             marks: Marks::default(),

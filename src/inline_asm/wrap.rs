@@ -12,7 +12,7 @@ use super::statement::Statement;
 use super::text::Text;
 use super::{scope, template};
 use crate::base::{Diagnostic, SourceId, Sources, Span};
-use crate::launch::file::{Buffer, Content, Init, Launch, Param};
+use crate::launch::file::{Buffer, Compare, Content, Init, Launch, Param, Parts};
 use crate::launch::{Element, LaunchFile, Origin, ValuePath};
 
 /// What the module is called.
@@ -276,16 +276,20 @@ pub fn launch(statement: &Statement, sources: &Sources) -> LaunchFile {
     }
     let launch = Launch {
         module: None,
+        modules: Vec::new(),
         kernel: Some(KERNEL.to_string()),
         grid: (1, 1, 1),
         block: (LANES, 1, 1),
         cluster: None,
         dynamic_shared: 0,
         cooperative: false,
+        blocks: Vec::new(),
+        memory: Vec::new(),
         params,
         bind: std::collections::BTreeMap::new(),
         variables: std::collections::BTreeMap::new(),
         variable_types: std::collections::BTreeMap::new(),
+        expect_ignoring: std::collections::BTreeMap::new(),
         printed: None,
         findings: None,
     };
@@ -303,7 +307,7 @@ fn output(operand: &Operand, name: String) -> Buffer {
         _ => (Element::B64, Some(vec![u64::from(LANES), 2])),
     };
     let len = shape.is_none().then_some(u64::from(LANES));
-    Buffer { name, elem, len, shape, init: Init::Zero, expect: None, tolerance: None }
+    Buffer { name, elem, len, shape, init: Init::Zero, expect: None, tolerance: None, compare: Compare::default() }
 }
 
 /// The parameter for a value; a buffer gets a name of its own.
@@ -314,7 +318,7 @@ fn param(value: &Value, name: impl FnOnce() -> String) -> Option<Param> {
             let len = buffer.len.or(buffer.shape.is_none().then_some(u64::from(LANES)).filter(|_| is_made(&buffer.init)));
             Param::Buffer(Buffer { name: name(), len, ..buffer.clone() })
         }
-        Value::Wide(value) => Param::Bytes(value.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect()),
+        Value::Wide(value) => Param::Bytes(value.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect(), Parts::new()),
         Value::Text(_) => return None,
     })
 }

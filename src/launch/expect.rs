@@ -2,7 +2,9 @@
 
 use super::data::DataError;
 use super::element::{Element, Kind};
-use super::file::Tolerance;
+use std::ops::Range;
+
+use super::file::{Compare, Tolerance};
 use super::init::Contents;
 
 /// What a buffer must hold at the end of its case.
@@ -12,6 +14,33 @@ pub struct Expect {
     pub contents: Contents,
     /// How close each must be.
     pub tolerance: Tolerance,
+    /// With which of them an element is compared.
+    pub compare: Compare,
+}
+
+/// What of a buffer is compared, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared<'a> {
+    /// Type of its elements.
+    pub element: Element,
+    /// How close each must be.
+    pub tolerance: Tolerance,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its bytes that are not compared, in order of offset.
+    pub ignored: &'a [Range<u64>],
+    /// How many mismatches are kept.
+    pub kept: usize,
+}
+
+impl Compared<'_> {
+    /// Whether some byte of element `index` is not compared.
+    fn is_ignored(&self, index: u64) -> bool {
+        let size = u64::from(self.element.bytes());
+        let (start, end) = (index * size, (index + 1) * size);
+        let next = self.ignored.partition_point(|range| range.end <= start);
+        self.ignored.get(next).is_some_and(|range| range.start < end)
+    }
 }
 
 /// The outcome of a comparison.
@@ -55,6 +84,16 @@ impl Distance {
     }
 }
 
+/// Puts ranges in order, those that overlap or touch as one.
+pub fn join_ranges(ranges: &mut Vec<Range<u64>>) {
+    ranges.sort_unstable_by_key(|range| range.start);
+    ranges.dedup_by(|next, range| {
+        let touches = next.start <= range.end;
+        range.end = if touches { range.end.max(next.end) } else { range.end };
+        touches
+    });
+}
+
 /// An element that is not what it must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mismatch {
@@ -67,29 +106,29 @@ pub struct Mismatch {
 }
 
 impl Expect {
-    /// Compares `bytes` bytes of elements, which `read` copies from an offset on, within `tolerance`, and keeps the first `kept`
-    /// mismatches.
+    /// Compares the elements of a buffer, which `read` copies from an offset on, as `compared` says.
     ///
     /// # Errors
     /// A file cannot be read any more, or what `read` says.
     pub fn compare<E: From<DataError>>(
         &self,
-        element: Element,
-        tolerance: Tolerance,
-        bytes: u64,
-        kept: usize,
+        compared: &Compared<'_>,
         mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
     ) -> Result<Comparison, E> {
         let mut comparison = Comparison::default();
+        let mut multisets = Multisets::default();
         let mut actual = Vec::new();
-        self.contents.fill(bytes, &mut |offset, expected| -> Result<(), E> {
+        self.contents.fill(compared.bytes, &mut |offset, expected| -> Result<(), E> {
             actual.resize(expected.len(), 0);
             read(offset, &mut actual)?;
-            if actual != expected {
-                comparison.add_piece(element, tolerance, offset, (&actual, expected), kept);
+            match self.compare {
+                Compare::Index if actual == expected => {}
+                Compare::Index => comparison.add_piece(compared, offset, (&actual, expected)),
+                Compare::Multiset => multisets.add_piece(compared, offset, (&actual, expected)),
             }
             Ok(())
         })?;
+        multisets.compare(compared).into_iter().for_each(|mismatch| comparison.add(compared, mismatch));
         Ok(comparison)
     }
 }
@@ -102,23 +141,87 @@ fn raised(bound: f64, enough: impl Fn(f64) -> bool) -> f64 {
 }
 
 impl Comparison {
-    fn add_piece(&mut self, element: Element, tolerance: Tolerance, offset: u64, (actual, expected): (&[u8], &[u8]), kept: usize) {
-        let size = element.bytes() as usize;
-        let first = offset / size as u64;
-        for (index, (actual, expected)) in (first..).zip(actual.chunks(size).zip(expected.chunks(size))) {
-            let (value, expected) = (element.read(actual), element.read(expected));
-            if !tolerance.accepts(element, value, expected) {
-                self.wrong += 1;
-                let (mismatch, largest) = (Mismatch { index, value, expected }, self.distance.largest);
-                self.distance.add(tolerance, element.to_f64(value), element.to_f64(expected));
-                if self.worst.is_none() || self.distance.largest > largest {
-                    self.worst = Some(mismatch);
-                }
-                if self.first.len() < kept {
-                    self.first.push(mismatch);
-                }
+    fn add_piece(&mut self, compared: &Compared<'_>, offset: u64, (actual, expected): (&[u8], &[u8])) {
+        let Compared { element, tolerance, .. } = *compared;
+        for (index, value, expected) in elements(element, offset, (actual, expected)) {
+            if !tolerance.accepts(element, value, expected) && !compared.is_ignored(index) {
+                self.add(compared, Mismatch { index, value, expected });
             }
         }
+    }
+
+    fn add(&mut self, compared: &Compared<'_>, mismatch: Mismatch) {
+        let (element, largest) = (compared.element, self.distance.largest);
+        self.wrong += 1;
+        self.distance.add(compared.tolerance, element.to_f64(mismatch.value), element.to_f64(mismatch.expected));
+        if self.worst.is_none() || self.distance.largest > largest {
+            self.worst = Some(mismatch);
+        }
+        if self.first.len() < compared.kept {
+            self.first.push(mismatch);
+        }
+    }
+}
+
+/// Index, value and expected value of the elements of two pieces that start at byte `offset`.
+fn elements<'a>(
+    element: Element,
+    offset: u64,
+    (actual, expected): (&'a [u8], &'a [u8]),
+) -> impl Iterator<Item = (u64, u64, u64)> + use<'a> {
+    let size = element.bytes() as usize;
+    let pairs = actual.chunks(size).zip(expected.chunks(size));
+    (offset / size as u64..).zip(pairs).map(move |(index, (actual, expected))| (index, element.read(actual), element.read(expected)))
+}
+
+/// The elements of a buffer and those that it must hold in some order.
+#[derive(Default)]
+struct Multisets {
+    /// Rank, bits and index of each.
+    actual: Vec<(i128, u64, u64)>,
+    /// Rank and bits of each.
+    expected: Vec<(i128, u64)>,
+}
+
+impl Multisets {
+    fn add_piece(&mut self, compared: &Compared<'_>, offset: u64, (actual, expected): (&[u8], &[u8])) {
+        let element = compared.element;
+        for (index, value, expected) in elements(element, offset, (actual, expected)) {
+            if !compared.is_ignored(index) {
+                self.actual.push((order(element, value), value, index));
+                self.expected.push((order(element, expected), expected));
+            }
+        }
+    }
+
+    /// The elements that no expected one is left for, in order of index, each with one of those that none has. In ascending order an
+    /// element that is too far from the smallest expected one that is left is too far from all others, or that one is.
+    fn compare(mut self, compared: &Compared<'_>) -> Vec<Mismatch> {
+        self.actual.sort_unstable();
+        self.expected.sort_unstable();
+        let (mut extra, mut missing) = (Vec::new(), Vec::new());
+        let (mut actual, mut expected) = (self.actual.iter().peekable(), self.expected.iter().peekable());
+        while let (Some((rank, value, index)), Some((wanted_rank, wanted))) = (actual.peek(), expected.peek()) {
+            let is_accepted = compared.tolerance.accepts(compared.element, *value, *wanted);
+            if !is_accepted && (rank, value) < (wanted_rank, wanted) {
+                extra.push((*index, *value));
+            } else if !is_accepted {
+                missing.push(*wanted);
+            }
+            if is_accepted || (rank, value) < (wanted_rank, wanted) {
+                actual.next();
+            }
+            if is_accepted || (rank, value) >= (wanted_rank, wanted) {
+                expected.next();
+            }
+        }
+        extra.extend(actual.map(|(_, value, index)| (*index, *value)));
+        missing.extend(expected.map(|(_, wanted)| *wanted));
+        assert_eq!(extra.len(), missing.len(), "a buffer has as many elements as are expected of it");
+        let mut mismatches: Vec<Mismatch> =
+            extra.into_iter().zip(missing).map(|((index, value), expected)| Mismatch { index, value, expected }).collect();
+        mismatches.sort_unstable_by_key(|mismatch| mismatch.index);
+        mismatches
     }
 }
 
@@ -158,15 +261,25 @@ impl Tolerance {
 
 /// How many representable values away `a` is from `b`. The zeros of both signs are one value.
 fn steps_between(element: Element, a: u64, b: u64) -> u128 {
-    let rank = |bits: u64| match element.kind() {
+    rank(element, a).abs_diff(rank(element, b))
+}
+
+/// Where an element stands among all of its type; the zeros of both signs are one value.
+fn rank(element: Element, bits: u64) -> i128 {
+    match element.kind() {
         Kind::Float => {
             let sign = 1_u64 << (element.bytes() * 8 - 1);
             let magnitude = i128::from(bits & (sign - 1));
             if bits & sign == 0 { magnitude } else { -magnitude }
         }
-        _ => element.to_integer(bits),
-    };
-    rank(a).abs_diff(rank(b))
+        Kind::Unsigned | Kind::Signed | Kind::Bits => element.to_integer(bits),
+    }
+}
+
+/// The same with NaNs of both signs after everything else, where each counts as another.
+fn order(element: Element, bits: u64) -> i128 {
+    let rank = rank(element, bits);
+    if element.kind() == Kind::Float && element.to_f64(bits).is_nan() { rank.abs() } else { rank }
 }
 
 #[cfg(test)]
@@ -220,18 +333,70 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_comparison_counts_all_and_keeps_the_first() {
-        let expect = Expect { contents: Contents::Bytes(vec![0, 1, 2, 3]), tolerance: Tolerance::Bits };
-        let actual = [9, 1, 9, 9];
+    fn compare(compare: Compare, how: &Compared<'_>, actual: &[u8], expected: &[u8]) -> Comparison {
+        let expect = Expect { contents: Contents::Bytes(expected.to_vec()), tolerance: how.tolerance, compare };
         let read = |offset: u64, out: &mut [u8]| {
             out.copy_from_slice(&actual[offset as usize..][..out.len()]);
             Ok::<(), DataError>(())
         };
-        let comparison = expect.compare(Element::U8, expect.tolerance, 4, 2, read).unwrap();
+        expect.compare(how, read).unwrap()
+    }
+
+    /// Four elements of this type, of which two mismatches are kept.
+    fn four(element: Element, tolerance: Tolerance) -> Compared<'static> {
+        Compared { element, tolerance, bytes: 4 * u64::from(element.bytes()), ignored: &[], kept: 2 }
+    }
+
+    fn floats(values: [f32; 4]) -> Vec<u8> {
+        values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn a_comparison_counts_all_and_keeps_the_first() {
+        let comparison = compare(Compare::Index, &four(Element::U8, Tolerance::Bits), &[9, 1, 9, 9], &[0, 1, 2, 3]);
         assert_eq!(comparison.wrong, 3);
         let first = [Mismatch { index: 0, value: 9, expected: 0 }, Mismatch { index: 2, value: 9, expected: 2 }];
         assert_eq!(comparison.first, first);
         assert_eq!(comparison.worst, Some(first[0]), "9 is farther from 0 than from the others");
+    }
+
+    #[test]
+    fn an_element_with_an_ignored_byte_is_not_compared() {
+        let wrong = |element: Element, ignored: &[Range<u64>]| {
+            let how = Compared { ignored, bytes: 4, ..four(element, Tolerance::Bits) };
+            compare(Compare::Index, &how, &[9, 9, 9, 9], &[0, 1, 2, 3]).first.iter().map(|mismatch| mismatch.index).collect::<Vec<_>>()
+        };
+        assert_eq!(wrong(Element::U8, &[0..1, 2..3]), [1, 3]);
+        assert_eq!(wrong(Element::U8, std::slice::from_ref(&(1..4))), [0]);
+        assert_eq!(wrong(Element::U16, std::slice::from_ref(&(1..2))), [1]);
+        assert!(wrong(Element::U16, std::slice::from_ref(&(1..3))).is_empty());
+        assert!(wrong(Element::U32, std::slice::from_ref(&(3..4))).is_empty());
+    }
+
+    #[test]
+    fn a_multiset_has_no_order_and_counts_how_often() {
+        let bytes = four(Element::U8, Tolerance::Bits);
+        let compared = |actual: [u8; 4], expected: [u8; 4]| {
+            let comparison = compare(Compare::Multiset, &bytes, &actual, &expected);
+            assert_eq!(comparison.wrong, comparison.first.len() as u64, "two are kept, and no more are wrong");
+            comparison.first.iter().map(|wrong| (wrong.index, wrong.value, wrong.expected)).collect::<Vec<_>>()
+        };
+        assert_eq!(compared([3, 1, 2, 1], [1, 1, 2, 3]), []);
+        assert_eq!(compared([3, 1, 2, 2], [1, 1, 2, 3]), [(3, 2, 1)]);
+        assert_eq!(compared([7, 1, 0, 3], [1, 1, 2, 3]), [(0, 7, 2), (2, 0, 1)]);
+        let ignored =
+            compare(Compare::Multiset, &Compared { ignored: std::slice::from_ref(&(0..1)), ..bytes }, &[7, 3, 2, 1], &[0, 1, 2, 3]);
+        assert_eq!(ignored, Comparison::default());
+    }
+
+    #[test]
+    fn elements_of_a_multiset_have_a_tolerance() {
+        let within = |tolerance, actual, expected| {
+            compare(Compare::Multiset, &four(Element::F32, tolerance), &floats(actual), &floats(expected)).wrong
+        };
+        assert_eq!(within(Tolerance::Abs(0.5), [-4.25, 2.5, 1.0, 0.0], [0.5, 0.5, 2.0, -4.0]), 0);
+        assert_eq!(within(Tolerance::Abs(0.25), [-4.25, 2.5, 1.0, 0.0], [0.5, 0.5, 2.0, -4.0]), 3);
+        assert_eq!(within(Tolerance::Ulp(0), [-0.0, f32::NAN, 1.0, 2.0], [2.0, 0.0, 1.0, -f32::NAN]), 0);
+        assert_eq!(within(Tolerance::Bits, [-0.0, f32::NAN, 1.0, 2.0], [2.0, 0.0, 1.0, -f32::NAN]), 2);
     }
 }

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::element::{Element, Number};
-use super::image::{Image, Memory, Sampler, Surface, Texture};
+use super::image::{BufferRef, Image, Sampler, Surface, Texture};
 use super::tensor_map::TensorMap;
 
 /// What a file holds.
+#[expect(clippy::large_enum_variant, reason = "there is one of them")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Content {
@@ -26,6 +27,9 @@ pub enum Content {
 pub struct Launches {
     /// The PTX file, relative to the launch file.
     pub module: Option<String>,
+    /// Instead of one: PTX files that are linked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<String>,
     /// What printf must have written, of a `Sequence`: a `File`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<Init>,
@@ -40,6 +44,9 @@ pub struct Launch {
     /// The PTX file, relative to the launch file; of a file with a single launch only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,
+    /// Instead of one: PTX files that are linked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<String>,
     /// The kernel; may be left out where the module has one only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
@@ -56,6 +63,12 @@ pub struct Launch {
     /// Whether the whole grid is resident at once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cooperative: bool,
+    /// The blocks that run, by their indices in x, y and z, if not all of them do. What only others would write keeps its value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<(u32, u32, u32)>,
+    /// Memory that is there before the launch and that no parameter defines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory: Vec<Memory>,
     /// One entry a kernel parameter.
     pub params: Vec<Param>,
     /// Textures, samplers and surfaces that variables of the module stand for, by the variables' names.
@@ -68,6 +81,10 @@ pub struct Launch {
     /// The types of the elements of those that are declared by the byte, as nvcc declares arrays.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variable_types: BTreeMap<String, Element>,
+    /// Bytes of buffers that nothing is said of when their launches are over, by the buffers' names: the first byte and how many. They are
+    /// not compared, and what is stored there without having been written is a note.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub expect_ignoring: BTreeMap<String, Vec<(u64, u64)>>,
     /// What printf must have written, of a launch on its own: a `File`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<Init>,
@@ -79,6 +96,9 @@ pub struct Launch {
 fn is_zero(value: &u32) -> bool {
     *value == 0
 }
+
+/// What stands at some bytes of a structure or of memory, by the offset of the first of them.
+pub type Parts = BTreeMap<u64, Param>;
 
 /// What a kernel parameter holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,8 +112,9 @@ pub enum Param {
     Alias(String),
     /// The address of a buffer defined before, plus bytes.
     Offset(String, i64),
-    /// A struct by value: its bytes in hexadecimal.
-    Bytes(String),
+    /// A struct by value: its bytes in hexadecimal, and what stands at some of them instead, by their offsets: addresses, tensor maps,
+    /// scalars. It is written `Bytes("..", at: {16: Alias("x")})`.
+    Bytes(String, #[serde(default, skip_serializing_if = "BTreeMap::is_empty")] Parts),
     /// A tensor map by value over a buffer.
     TensorMap(TensorMap),
     /// The handle of a texture.
@@ -127,7 +148,7 @@ impl Param {
             Param::U64(n) => (Element::U64, *n), Param::S64(n) => (Element::S64, *n), Param::B64(n) => (Element::B64, *n),
             Param::F16(n) => (Element::F16, *n), Param::BF16(n) => (Element::BF16, *n),
             Param::F32(n) => (Element::F32, *n), Param::F64(n) => (Element::F64, *n),
-            Param::Buffer(_) | Param::Alias(_) | Param::Offset(..) | Param::Bytes(_) | Param::TensorMap(_) => return None,
+            Param::Buffer(_) | Param::Alias(_) | Param::Offset(..) | Param::Bytes(..) | Param::TensorMap(_) => return None,
             Param::Texture(_) | Param::Sampler(_) | Param::Surface(_) => return None,
         })
     }
@@ -149,9 +170,9 @@ impl Param {
     pub fn buffer(&self) -> Option<&Buffer> {
         match self {
             Param::Buffer(buffer) => Some(buffer),
-            Param::TensorMap(TensorMap { buffer: Memory::Buffer(buffer), .. })
-            | Param::Texture(Texture { buffer: Memory::Buffer(buffer), .. })
-            | Param::Surface(Surface { buffer: Memory::Buffer(buffer), .. }) => Some(buffer),
+            Param::TensorMap(TensorMap { buffer: BufferRef::Buffer(buffer), .. })
+            | Param::Texture(Texture { buffer: BufferRef::Buffer(buffer), .. })
+            | Param::Surface(Surface { buffer: BufferRef::Buffer(buffer), .. }) => Some(buffer),
             _ => None,
         }
     }
@@ -160,9 +181,9 @@ impl Param {
     pub fn buffer_mut(&mut self) -> Option<&mut Buffer> {
         match self {
             Param::Buffer(buffer) => Some(buffer),
-            Param::TensorMap(TensorMap { buffer: Memory::Buffer(buffer), .. })
-            | Param::Texture(Texture { buffer: Memory::Buffer(buffer), .. })
-            | Param::Surface(Surface { buffer: Memory::Buffer(buffer), .. }) => Some(buffer),
+            Param::TensorMap(TensorMap { buffer: BufferRef::Buffer(buffer), .. })
+            | Param::Texture(Texture { buffer: BufferRef::Buffer(buffer), .. })
+            | Param::Surface(Surface { buffer: BufferRef::Buffer(buffer), .. }) => Some(buffer),
             _ => None,
         }
     }
@@ -190,6 +211,66 @@ pub struct Buffer {
     /// How close it must be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Tolerance>,
+    /// With which expected element each is compared.
+    #[serde(default, skip_serializing_if = "is_by_index")]
+    pub compare: Compare,
+}
+
+fn is_by_index(compare: &Compare) -> bool {
+    *compare == Compare::Index
+}
+
+/// Memory that is there before a launch, whether a parameter leads to it or not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Memory")]
+pub struct Memory {
+    /// Its name; one is made of the address where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The address of its first byte, a multiple of 256; where there is room if it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
+    /// How it is shown and compared: bytes if nothing is said.
+    #[serde(default = "bytes", skip_serializing_if = "is_bytes")]
+    pub elem: Element,
+    /// Number of elements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub len: Option<u64>,
+    /// Extents, outermost first; instead of `len`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Vec<u64>>,
+    /// What it holds at the start.
+    pub init: Init,
+    /// What it must hold at the end: `Values`, `File` or `Slice`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<Init>,
+    /// How close it must be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<Tolerance>,
+    /// With which expected element each is compared.
+    #[serde(default, skip_serializing_if = "is_by_index")]
+    pub compare: Compare,
+}
+
+fn bytes() -> Element {
+    Element::B8
+}
+
+fn is_bytes(element: &Element) -> bool {
+    *element == Element::B8
+}
+
+impl Memory {
+    /// Its name; none where it has neither a name nor an address.
+    pub fn name(&self) -> Option<String> {
+        self.name.clone().or_else(|| self.at.map(|at| format!("memory_{at:x}")))
+    }
+
+    /// The same as a buffer of this name.
+    pub fn as_buffer(&self, name: String) -> Buffer {
+        let Memory { name: _, at: _, elem, len, shape, init, expect, tolerance, compare } = self.clone();
+        Buffer { name, elem, len, shape, init, expect, tolerance, compare }
+    }
 }
 
 /// What a buffer holds at the start.
@@ -232,6 +313,32 @@ pub enum Init {
         /// Where the part starts, in bytes.
         offset: u64,
     },
+    /// The pages that a capture has kept, in a data file: how many there are, then each with its offset, in ascending order; both numbers
+    /// are little-endian and have 8 bytes, a page has 4,096. Reading another page stops the run, until it has been written.
+    Pages(String),
+    /// The same as another one but for what stands at some bytes, by their offsets: addresses, tensor maps, scalars. It is written
+    /// `With(Zero, at: {8: Alias("x")})`.
+    With(Box<Init>, Parts),
+}
+
+impl Init {
+    /// What it is but for what stands at some bytes, and that.
+    pub fn split(&self) -> (&Init, Option<&Parts>) {
+        match self {
+            Init::With(init, parts) => (init, Some(parts)),
+            init => (init, None),
+        }
+    }
+}
+
+/// With which expected element an element is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Compare {
+    /// With the one of the same index.
+    #[default]
+    Index,
+    /// With any: both hold the same elements the same number of times, in whatever order.
+    Multiset,
 }
 
 /// How close an element must be to the expected one. Under any but `Bits`, two NaNs are equal.

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use super::data::DataFiles;
 use super::element::{Element, Kind, Number};
-use super::file::{Buffer, Init, Param};
+use super::file::{Buffer, Compare, Init, Param, Parts};
 use super::npy::Header;
 use super::npy_types::{element_of, saving};
 use super::variables::{Names, VariableFormal};
@@ -211,7 +211,7 @@ impl<'a> WordOf<'a> {
         let Formal { names, own } = &self.names.params[index];
         let name = &names[0];
         if let Some(digits) = spec.strip_prefix("bytes=") {
-            return Ok(Param::Bytes(digits.to_string()));
+            return Ok(Param::Bytes(digits.to_string(), Parts::new()));
         }
         let (ty, extents, _) = split(spec);
         if Element::from_name(ty).is_some() {
@@ -274,7 +274,16 @@ impl<'a> WordOf<'a> {
             return Err(self.reader.error(spec, format!("'{name}' is a pointer to {ty}, so the word says a buffer and its length"), &help));
         }
         let init = self.reader.init(own, spec, true)?;
-        let buffer = Buffer { name: name.to_string(), elem: own, len: None, shape: None, init, expect: None, tolerance: None };
+        let buffer = Buffer {
+            name: name.to_string(),
+            elem: own,
+            len: None,
+            shape: None,
+            init,
+            expect: None,
+            tolerance: None,
+            compare: Compare::default(),
+        };
         self.with_own_type(buffer, what, spec)
     }
 
@@ -375,7 +384,9 @@ impl<'a> WordOf<'a> {
         };
         let read = read_bounded(&self.folder.join(file), u64::from(bytes)).map_err(|error| format!("'{file}' cannot be read: {error}"));
         match read {
-            Ok(Some(data)) if data.len() == bytes as usize => Ok(Param::Bytes(data.iter().map(|byte| format!("{byte:02x}")).collect())),
+            Ok(Some(data)) if data.len() == bytes as usize => {
+                Ok(Param::Bytes(data.iter().map(|byte| format!("{byte:02x}")).collect(), Parts::new()))
+            }
             Ok(_) => Err(self.reader.error(spec, format!("'{file}' does not have {bytes} bytes"), &help)),
             Err(message) => Err(self.reader.error(spec, message, &help)),
         }
@@ -472,8 +483,18 @@ mod tests {
 
     #[test]
     fn names_and_own_types_are_understood() {
-        let buffer =
-            |elem, len, init| Param::Buffer(Buffer { name: "x".to_string(), elem, len, shape: None, init, expect: None, tolerance: None });
+        let buffer = |elem, len, init| {
+            Param::Buffer(Buffer {
+                name: "x".to_string(),
+                elem,
+                len,
+                shape: None,
+                init,
+                expect: None,
+                tolerance: None,
+                compare: Compare::default(),
+            })
+        };
         let file = || Init::File("x.npy".to_string());
         let integers = [1, 2].map(Number::Integer).to_vec();
         for (word, index, param) in [
@@ -486,7 +507,7 @@ mod tests {
             ("x=1,2", 0, buffer(Element::F32, None, Init::Values(integers))),
             ("x=u8[]=@x.npy", 0, buffer(Element::U8, None, file())),
             ("x=u64=0", 0, Param::U64(Number::Integer(0))),
-            ("s=bytes=00112233", 2, Param::Bytes("00112233".to_string())),
+            ("s=bytes=00112233", 2, Param::Bytes("00112233".to_string(), Parts::new())),
             ("h=bf16=1.5", 3, Param::BF16(Number::Float(1.5))),
             ("f32[64]", 0, buffer(Element::F32, Some(64), Init::Zero)),
         ] {

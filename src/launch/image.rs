@@ -18,11 +18,22 @@ pub enum Image {
     Surface(Surface),
 }
 
+impl Image {
+    /// What it is called.
+    pub fn noun(&self) -> &'static str {
+        match self {
+            Image::Texture(_) => "texture",
+            Image::Sampler(_) => "sampler",
+            Image::Surface(_) => "surface",
+        }
+    }
+}
+
 /// The memory of a texture or surface.
 #[expect(clippy::large_enum_variant, reason = "a launch has few of them")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub enum Memory {
+pub enum BufferRef {
     /// A buffer defined here.
     Buffer(Buffer),
     /// A buffer defined before.
@@ -34,7 +45,7 @@ pub enum Memory {
 #[serde(deny_unknown_fields, rename = "Texture")]
 pub struct Texture {
     /// Where the texels lie: rows of texels one after the other, and planes, layers or faces.
-    pub buffer: Memory,
+    pub buffer: BufferRef,
     /// Width, height and depth in texels: one, two or three extents.
     pub shape: Vec<u32>,
     /// Layers of a layered texture.
@@ -92,7 +103,7 @@ pub struct Sampler {
 #[serde(deny_unknown_fields, rename = "Surface")]
 pub struct Surface {
     /// Where the texels lie.
-    pub buffer: Memory,
+    pub buffer: BufferRef,
     /// Width, height and depth in texels: one, two or three extents.
     pub shape: Vec<u32>,
     /// Layers of a layered surface.

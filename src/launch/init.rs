@@ -5,6 +5,7 @@
 
 use super::data::{DataError, DataRange};
 use super::element::{Element, Kind, Number};
+use super::pages::Pages;
 
 /// Bytes made at a time; a multiple of every element's size.
 const PIECE_BYTES: u64 = 1 << 20;
@@ -25,6 +26,8 @@ pub enum Contents {
     Bytes(Vec<u8>),
     /// Bytes of a file.
     File(DataRange),
+    /// Some pages, in a file; nothing is known of the others.
+    Pages(Pages),
 }
 
 /// How an element is made from its index.
@@ -59,6 +62,7 @@ impl Contents {
                 recipe.make(*element, offset / u64::from(element.bytes()), piece);
                 sink(offset, piece)
             }),
+            Contents::Pages(pages) => pages.fill(bytes, sink),
             Contents::File(range) => pieces(bytes, |offset, piece| {
                 range.read(offset, piece)?;
                 sink(offset, piece)

@@ -527,16 +527,20 @@ fn launch(kernel: &Function, grid: [u32; 3], block: [u32; 3], params: Vec<Param>
     let triple = |[x, y, z]: [u32; 3]| (x, y, z);
     Launch {
         module: None,
+        modules: Vec::new(),
         kernel: Some(kernel.name.to_string()),
         grid: triple(grid),
         block: triple(block),
         cluster: None,
         dynamic_shared: 0,
         cooperative: false,
+        blocks: Vec::new(),
+        memory: Vec::new(),
         params,
         bind: BTreeMap::new(),
         variables: BTreeMap::new(),
         variable_types: BTreeMap::new(),
+        expect_ignoring: BTreeMap::new(),
         printed: None,
         findings: None,
     }

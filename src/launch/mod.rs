@@ -25,7 +25,9 @@ mod made_up;
 pub mod npy;
 mod npy_types;
 pub mod nvcc;
+mod pages;
 mod plan;
+mod positional;
 mod read;
 mod relocate;
 mod resolve;
@@ -40,14 +42,15 @@ mod words;
 
 pub use data::DataError;
 pub use element::{Element, Kind, Number};
-pub use expect::{Comparison, Expect, Mismatch};
-pub use file::{Content, ExpectedFindings, Tolerance};
+pub use expect::{Compared, Comparison, Expect, Mismatch, join_ranges};
+pub use file::{Compare, Content, ExpectedFindings, Tolerance};
 pub use init::{Contents, Recipe, pieces};
 pub use made_up::{
     Basis, Guess, Integers, Known, KnownMap, MadeUp, NOT_FIRST, ONE_OF_SEVERAL, Origins, ParamPart, RUNS_LONG, Reason, Study, constants_of,
     file_of,
 };
-pub use plan::{Case, ParamValue, Plan, PlannedBuffer, PlannedImage, PlannedLaunch, PlannedParam, PlannedVariable};
+pub use pages::Pages;
+pub use plan::{Case, ParamValue, Plan, PlannedBuffer, PlannedImage, PlannedLaunch, PlannedParam, PlannedPart, PlannedVariable, values_of};
 pub use read::{LaunchFile, LaunchFileError, Origin, may_replace};
 pub use relocate::{carry_init, carry_param, relative, relocate, rename_files};
 pub use resolve::{Overrides, choose_kernel, plan};

@@ -1,6 +1,7 @@
 //! What is to be run: launches with every name resolved, every size checked, and parameters ready but for the addresses.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::element::Element;
 use super::expect::Expect;
@@ -38,6 +39,8 @@ pub struct PlannedLaunch {
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z; none is 0.
     pub block: [u32; 3],
+    /// The blocks that run, if not all do, by their indices in the grid; of a cluster all or none.
+    pub blocks: Vec<[u32; 3]>,
     /// Blocks of a cluster in x, y and z; none is 0.
     pub cluster: [u32; 3],
     /// Bytes of dynamic shared memory.
@@ -82,6 +85,19 @@ pub struct PlannedVariable {
     pub contents: Contents,
     /// How many bytes these are.
     pub bytes: u64,
+    /// What stands at some of them instead.
+    pub parts: Vec<PlannedPart>,
+}
+
+/// What stands at some bytes of a structure or of memory.
+#[derive(Debug)]
+pub struct PlannedPart {
+    /// The first of them.
+    pub offset: u64,
+    /// How many there are.
+    pub bytes: u32,
+    /// What stands there.
+    pub value: ParamValue,
 }
 
 /// One kernel parameter.
@@ -100,6 +116,13 @@ pub struct PlannedParam {
 pub enum ParamValue {
     /// These bytes.
     Bytes(Vec<u8>),
+    /// These bytes, and what stands at some of them instead.
+    Struct {
+        /// The bytes.
+        bytes: Vec<u8>,
+        /// What stands at some of them.
+        parts: Vec<PlannedPart>,
+    },
     /// The address of buffer `buffer` of the case, plus `add`.
     Address {
         /// Index into [`Case::buffers`].
@@ -127,10 +150,17 @@ pub struct PlannedBuffer {
     pub shape: Vec<u64>,
     /// Size in bytes.
     pub bytes: u64,
+    /// The address that it has; where there is room if it asks for none.
+    pub at: Option<u64>,
     /// What it holds at the start.
     pub contents: Contents,
+    /// What stands at some of its bytes instead, which may be addresses of buffers that are defined later in the same launch.
+    pub parts: Vec<PlannedPart>,
     /// What it must hold at the end.
     pub expect: Option<Expect>,
+    /// Its bytes of which nothing is said when the case is over (`expect_ignoring`), in order of offset: they are not compared, and may be
+    /// without definition.
+    pub ignored: Vec<Range<u64>>,
     /// The launch of the case that defines it, before which it is made.
     pub launch: usize,
 }
@@ -157,17 +187,42 @@ impl PlannedLaunch {
     pub fn param_bytes(&self, addresses: &[u64]) -> Vec<u8> {
         let mut all = vec![0; self.param_size as usize];
         for param in &self.params {
-            let address_of = |buffer: usize| addresses.get(buffer).copied().unwrap_or(0);
-            let bytes = match &param.value {
-                ParamValue::Bytes(bytes) => bytes.clone(),
-                ParamValue::Address { buffer, add } => address_of(*buffer).wrapping_add(*add).to_le_bytes().to_vec(),
-                ParamValue::TensorMap { buffer, map } => TensorMap { address: address_of(*buffer), ..**map }.encode().to_vec(),
-            };
-            let place = &mut all[param.offset as usize..][..param.bytes as usize];
-            for (place, byte) in place.iter_mut().zip(bytes) {
-                *place = byte;
-            }
+            put(&mut all, u64::from(param.offset), param.bytes, &param.value, addresses);
         }
         all
+    }
+}
+
+impl PlannedPart {
+    /// Its bytes, given the address of each buffer of the case.
+    pub fn encode(&self, addresses: &[u64]) -> Vec<u8> {
+        let mut bytes = vec![0; self.bytes as usize];
+        put(&mut bytes, 0, self.bytes, &self.value, addresses);
+        bytes
+    }
+}
+
+/// Writes `value` over `bytes` bytes of `all` from `offset` on.
+fn put(all: &mut [u8], offset: u64, bytes: u32, value: &ParamValue, addresses: &[u64]) {
+    let address_of = |buffer: usize| addresses.get(buffer).copied().unwrap_or(0);
+    let encoded = match value {
+        ParamValue::Bytes(bytes) => bytes.clone(),
+        ParamValue::Struct { bytes, parts } => {
+            let mut bytes = bytes.clone();
+            parts.iter().for_each(|part| put(&mut bytes, part.offset, part.bytes, &part.value, addresses));
+            bytes
+        }
+        ParamValue::Address { buffer, add } => address_of(*buffer).wrapping_add(*add).to_le_bytes().to_vec(),
+        ParamValue::TensorMap { buffer, map } => TensorMap { address: address_of(*buffer), ..**map }.encode().to_vec(),
+    };
+    let place = &mut all[offset as usize..][..bytes as usize];
+    place.iter_mut().zip(encoded).for_each(|(place, byte)| *place = byte);
+}
+
+/// `value` and all that stands in it.
+pub fn values_of(value: &ParamValue) -> Vec<&ParamValue> {
+    match value {
+        ParamValue::Struct { parts, .. } => [value].into_iter().chain(parts.iter().flat_map(|part| values_of(&part.value))).collect(),
+        ParamValue::Bytes(_) | ParamValue::Address { .. } | ParamValue::TensorMap { .. } => vec![value],
     }
 }

@@ -1,11 +1,14 @@
 //! Reading and writing the text of launch files, and finding the place of what is wrong in them.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::file::{Content, Launch};
+use super::data::DataFiles;
+use super::file::{Content, Init, Launch, Memory};
 use super::ron_text::{self, RonKind};
 use super::value_path::{self, ValuePath};
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
+use crate::program::map;
 
 /// A launch file with the text it was read from.
 #[derive(Debug)]
@@ -101,11 +104,42 @@ impl LaunchFile {
         }
     }
 
+    /// The addresses of memory that the file names, and those near them; of memory whose size the file does not say, as many as its data
+    /// has bytes.
+    pub fn occupied(&self) -> Vec<Range<u64>> {
+        let memory = self.launches().into_iter().flat_map(|(_, launch)| &launch.memory);
+        memory.filter_map(|memory| self.extent(memory)).collect()
+    }
+
+    fn extent(&self, memory: &Memory) -> Option<Range<u64>> {
+        let at = memory.at?;
+        let said = memory.shape.clone().or(memory.len.map(|len| vec![len]));
+        let elements = said.and_then(|shape| shape.iter().try_fold(1, |product: u64, extent| product.checked_mul(*extent)));
+        let of_file = || match memory.init.split().0 {
+            Init::File(name) | Init::Slice { file: name, .. } => {
+                DataFiles::default().get(&self.folder.join(name)).map_or(0, |file| file.bytes)
+            }
+            Init::Values(values) => (values.len() as u64).saturating_mul(memory.elem.bytes().into()),
+            Init::Zero | Init::Uninit | Init::Byte(_) | Init::Fill(_) | Init::Iota { .. } | Init::Random { .. } => 0,
+            Init::Pages(_) | Init::With(..) => 0,
+        };
+        let bytes = elements.map_or_else(of_file, |elements| elements.saturating_mul(memory.elem.bytes().into()));
+        Some(at.saturating_sub(map::GUARD_BYTES)..at.saturating_add(bytes).saturating_add(map::GUARD_BYTES))
+    }
+
     /// The PTX file it names, relative to its folder.
     pub fn module(&self) -> Option<&str> {
         match &self.content {
             Content::Launch(launch) => launch.module.as_deref(),
             Content::Suite(list) | Content::Sequence(list) => list.module.as_deref(),
+        }
+    }
+
+    /// The PTX files it names that are linked, relative to its folder; nothing where it names one.
+    pub fn modules(&self) -> &[String] {
+        match &self.content {
+            Content::Launch(launch) => &launch.modules,
+            Content::Suite(list) | Content::Sequence(list) => &list.modules,
         }
     }
 
@@ -131,6 +165,14 @@ impl Content {
         match self {
             Content::Launch(launch) => std::slice::from_mut(launch),
             Content::Suite(list) | Content::Sequence(list) => &mut list.launches,
+        }
+    }
+
+    /// Whether it names several modules that are linked.
+    pub fn is_linked(&self) -> bool {
+        match self {
+            Content::Launch(launch) => !launch.modules.is_empty(),
+            Content::Suite(list) | Content::Sequence(list) => !list.modules.is_empty(),
         }
     }
 

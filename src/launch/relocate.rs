@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::file::{Buffer, Content, Init, Launch, Param};
-use super::image::{Image, Memory};
+use super::image::{BufferRef, Image};
 
 /// Names the files that `content` names relative to folder `from` relative to folder `to`.
 pub fn relocate(content: &mut Content, from: &Path, to: &Path) {
@@ -11,9 +11,9 @@ pub fn relocate(content: &mut Content, from: &Path, to: &Path) {
 }
 
 /// Gives the files that `content` names, its module among them, the names that `renamed` makes of theirs.
-pub fn rename_files(content: &mut Content, renamed: &impl Fn(&mut String)) {
+pub fn rename_files(content: &mut Content, renamed: &dyn Fn(&mut String)) {
     if let Content::Suite(list) | Content::Sequence(list) = content {
-        list.module.iter_mut().for_each(renamed);
+        list.module.iter_mut().chain(&mut list.modules).for_each(renamed);
         list.printed.iter_mut().for_each(|init| rename_init(init, renamed));
     }
     content.launches_mut().iter_mut().for_each(|launch| rename_launch(launch, renamed));
@@ -33,14 +33,18 @@ pub fn carry_param(param: &mut Param, from: &Path, to: &Path) {
     param.buffer_mut().into_iter().for_each(|buffer| carry_init(&mut buffer.init, from, to));
 }
 
-fn rename_launch(launch: &mut Launch, renamed: &impl Fn(&mut String)) {
-    launch.module.iter_mut().for_each(renamed);
+fn rename_launch(launch: &mut Launch, renamed: &dyn Fn(&mut String)) {
+    launch.module.iter_mut().chain(&mut launch.modules).for_each(renamed);
     launch.printed.iter_mut().for_each(|init| rename_init(init, renamed));
-    launch.params.iter_mut().filter_map(Param::buffer_mut).for_each(|buffer| rename_buffer(buffer, renamed));
+    launch.params.iter_mut().for_each(|param| rename_param(param, renamed));
+    for memory in &mut launch.memory {
+        rename_init(&mut memory.init, renamed);
+        memory.expect.iter_mut().for_each(|init| rename_init(init, renamed));
+    }
     launch.variables.values_mut().for_each(|init| rename_init(init, renamed));
     for image in launch.bind.values_mut() {
-        let (Image::Texture(super::image::Texture { buffer: Memory::Buffer(buffer), .. })
-        | Image::Surface(super::image::Surface { buffer: Memory::Buffer(buffer), .. })) = image
+        let (Image::Texture(super::image::Texture { buffer: BufferRef::Buffer(buffer), .. })
+        | Image::Surface(super::image::Surface { buffer: BufferRef::Buffer(buffer), .. })) = image
         else {
             continue;
         };
@@ -48,14 +52,25 @@ fn rename_launch(launch: &mut Launch, renamed: &impl Fn(&mut String)) {
     }
 }
 
-fn rename_buffer(buffer: &mut Buffer, renamed: &impl Fn(&mut String)) {
+fn rename_param(param: &mut Param, renamed: &dyn Fn(&mut String)) {
+    if let Param::Bytes(_, parts) = param {
+        parts.values_mut().for_each(|param| rename_param(param, renamed));
+    }
+    param.buffer_mut().into_iter().for_each(|buffer| rename_buffer(buffer, renamed));
+}
+
+fn rename_buffer(buffer: &mut Buffer, renamed: &dyn Fn(&mut String)) {
     rename_init(&mut buffer.init, renamed);
     buffer.expect.iter_mut().for_each(|init| rename_init(init, renamed));
 }
 
-fn rename_init(init: &mut Init, renamed: &impl Fn(&mut String)) {
+fn rename_init(init: &mut Init, renamed: &dyn Fn(&mut String)) {
     match init {
-        Init::File(file) | Init::Slice { file, .. } => renamed(file),
+        Init::File(file) | Init::Slice { file, .. } | Init::Pages(file) => renamed(file),
+        Init::With(init, parts) => {
+            rename_init(init, renamed);
+            parts.values_mut().for_each(|param| rename_param(param, renamed));
+        }
         Init::Zero | Init::Uninit | Init::Byte(_) | Init::Fill(_) | Init::Iota { .. } | Init::Random { .. } | Init::Values(_) => {}
     }
 }

@@ -1,8 +1,11 @@
 //! Launch file + program → plan. Everything that can be wrong with a launch file beyond its syntax is found here, all of it at
 //! once, before anything runs; every mistake points at its place in the text.
 
+mod blocks;
 mod buffer;
+mod ignored;
 mod image;
+mod memory;
 mod param;
 mod tensor_map;
 mod variable;
@@ -12,7 +15,7 @@ use std::path::PathBuf;
 
 use super::bounds::{self, Shape};
 use super::data::DataFiles;
-use super::file::{Content, Init, Launch};
+use super::file::{Content, Init, Launch, Parts};
 use super::nvcc::Compiler;
 use super::plan::{Case, Plan, PlannedBuffer, PlannedLaunch};
 use super::read::{LaunchFile, Origin};
@@ -67,6 +70,9 @@ impl Overrides {
 /// Everything that is wrong, in the order of the text.
 pub fn plan(file: &LaunchFile, program: &Program, module: &str, overrides: &Overrides) -> Result<Plan, Vec<Diagnostic>> {
     let mut resolver = Resolver { file, program, overrides, files: DataFiles::default(), errors: Vec::new() };
+    if file.module().is_some() && !file.modules().is_empty() {
+        resolver.error(&ValuePath::default().field("modules"), "a launch file has either 'module' or 'modules'");
+    }
     let cases = match &file.content {
         Content::Sequence(list) => vec![resolver.sequence(module, &file.launches(), list.printed.as_ref())],
         Content::Launch(_) | Content::Suite(_) => resolver.suite(&file.launches()),
@@ -88,6 +94,15 @@ struct Scope {
     buffers: Vec<PlannedBuffer>,
     by_name: BTreeMap<String, usize>,
     places: Vec<ValuePath>,
+    /// What stands at bytes of buffers and is resolved when all buffers of the launch are known.
+    pending: Vec<Pending>,
+}
+
+/// What stands at some bytes of a buffer, as a launch file says it.
+struct Pending {
+    buffer: usize,
+    place: ValuePath,
+    parts: Parts,
 }
 
 impl Resolver<'_> {
@@ -148,10 +163,14 @@ impl Resolver<'_> {
         }
         self.check_total(&scope);
         let printed = printed.and_then(|printed| self.printed(&place.field("printed"), printed));
+        let name = partial_name(name, &planned);
         Case { name, launches: planned, buffers: scope.buffers, printed }
     }
 
     fn launch(&mut self, index: usize, place: &ValuePath, launch: &Launch, scope: &mut Scope) -> Option<PlannedLaunch> {
+        if !launch.modules.is_empty() && !matches!(self.file.content, Content::Launch(_)) {
+            self.error(&place.field("modules"), "the modules are the same for all launches: name them beside 'launches'");
+        }
         if launch.module.is_some() && !matches!(self.file.content, Content::Launch(_)) {
             self.error(&place.field("module"), "the module is the same for all launches: name it beside 'launches'");
         }
@@ -159,18 +178,23 @@ impl Resolver<'_> {
         let function = &self.program.functions[kernel.index()];
         let shape = self.shape(place, launch, function);
         let mut images = Vec::new();
+        self.memory(index, place, launch, scope);
         let params = self.params(index, place, launch, function, scope, &mut images);
         images.extend(self.bound_images(index, place, launch, scope));
+        let variables = self.variables(index, place, launch, scope);
+        self.pending_parts(index, scope);
+        self.ignored(place, launch, scope);
         Some(PlannedLaunch {
             kernel,
             grid: shape.grid,
             block: shape.block,
+            blocks: self.blocks(place, launch, &shape),
             cluster: shape.cluster,
             dynamic_shared: shape.dynamic_shared,
             cooperative: launch.cooperative,
             params,
             images,
-            variables: self.variables(place, launch),
+            variables,
             param_size: function.param_bytes,
             bounds: bounds::violation(function, &shape),
             findings: launch.findings.clone(),
@@ -214,6 +238,17 @@ impl Resolver<'_> {
             cooperative: launch.cooperative,
         }
     }
+}
+
+/// The name of a case, with how many blocks of its launches run where not all do.
+fn partial_name(name: String, launches: &[PlannedLaunch]) -> String {
+    let all = |launch: &PlannedLaunch| launch.grid.iter().map(|extent| u64::from(*extent)).product::<u64>();
+    let run = |launch: &PlannedLaunch| if launch.blocks.is_empty() { all(launch) } else { launch.blocks.len() as u64 };
+    if launches.iter().all(|launch| launch.blocks.is_empty()) {
+        return name;
+    }
+    let (run, all) = (launches.iter().map(run).sum::<u64>(), launches.iter().map(all).sum::<u64>());
+    format!("{name}, only {run} of {all} blocks")
 }
 
 /// The kernel called `name`, by its full name or by that of the source, or the sole one.

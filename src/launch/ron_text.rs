@@ -1,6 +1,5 @@
 //! Files that users write in RON: reading them, and saying what is wrong in the words of the file.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use ron::extensions::Extensions;
@@ -8,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::data::plain;
+use super::positional::{with_word, without_word};
 use super::ron_advice::{Advice, advise};
 use crate::base::{Code, Diagnostic, SourceFile, SourceId, Sources, Span};
 use crate::container::bundle;
@@ -56,7 +56,7 @@ pub fn parse<T: DeserializeOwned>(sources: &Sources, source: SourceId, kind: &Ro
 /// Every place that is not what a launch file holds, up to the first for which no advice is known, in the order of the text.
 pub fn parse_advised<T: DeserializeOwned>(sources: &Sources, source: SourceId, kind: &RonKind) -> Result<T, Vec<Diagnostic>> {
     let file = sources.file(source);
-    let mut text = Cow::Borrowed(file.text());
+    let mut text = without_word(file.text());
     let mut errors = Vec::new();
     // How far the text is longer than the file, up to the mistake that was last replaced: `ron` reads from front to back.
     let mut longer = 0_isize;
@@ -87,7 +87,7 @@ pub fn parse_advised<T: DeserializeOwned>(sources: &Sources, source: SourceId, k
 pub fn to_text<T: Serialize>(value: &T) -> String {
     let style = ron::ser::PrettyConfig::new().depth_limit(2).struct_names(false).new_line("\n");
     // Writing to a string fails on no value of our types.
-    options().to_string_pretty(value, style).unwrap_or_default()
+    with_word(&options().to_string_pretty(value, style).unwrap_or_default())
 }
 
 fn options() -> ron::Options {

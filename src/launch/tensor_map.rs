@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::file::Buffer;
-use super::image::Memory;
+use super::image::BufferRef;
 use crate::isa::{Interleave, L2Promotion, OutsideFill, Swizzle, TensorElement};
 
 /// A tensor map (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col): 128 opaque bytes that describe a tensor in global memory. It is made for
@@ -12,7 +12,7 @@ use crate::isa::{Interleave, L2Promotion, OutsideFill, Swizzle, TensorElement};
 #[serde(deny_unknown_fields)]
 pub struct TensorMap {
     /// The tensor's memory, from its first byte on.
-    pub buffer: Memory,
+    pub buffer: BufferRef,
     /// Type of the tensor's elements, whatever those of the buffer are.
     pub elem: TensorElement,
     /// Elements in each dimension, innermost first.
@@ -63,7 +63,7 @@ impl TensorMap {
             self.dims = shape.iter().rev().copied().collect();
             self.strides = strides(&self.dims, self.elem);
         }
-        self.buffer = Memory::Buffer(buffer);
+        self.buffer = BufferRef::Buffer(buffer);
     }
 }
 

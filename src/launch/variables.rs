@@ -182,7 +182,7 @@ impl VariableFormal {
         let wrong =
             || reader.error(spec, format!("no value of variable '{name}'"), &format!("{name}=@x.npy, {name}=1,2,3, {name}=bytes=00ff"));
         match param {
-            Param::Bytes(digits) => hexadecimal(&digits).map(|values| (Element::U8, Init::Values(values))).ok_or_else(wrong),
+            Param::Bytes(digits, _) => hexadecimal(&digits).map(|values| (Element::U8, Init::Values(values))).ok_or_else(wrong),
             Param::Buffer(buffer) => self.whole(reader, spec, buffer),
             _ => Err(wrong()),
         }
@@ -197,7 +197,15 @@ impl VariableFormal {
         let is_listed = |values: &Vec<_>| said.is_none_or(|said| said == values.len() as u64);
         let fits = match &init {
             Init::Values(values) => is_listed(values),
-            Init::File(_) | Init::Zero | Init::Uninit | Init::Byte(_) | Init::Fill(_) | Init::Iota { .. } | Init::Random { .. } => is_whole,
+            Init::File(_)
+            | Init::Zero
+            | Init::Uninit
+            | Init::Byte(_)
+            | Init::Fill(_)
+            | Init::Iota { .. }
+            | Init::Random { .. }
+            | Init::Pages(_)
+            | Init::With(..) => is_whole,
             Init::Slice { .. } => said.is_none_or(|said| said <= self.elements(elem)),
         };
         if !fits {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::data::DataFiles;
 use super::element::Element;
-use super::file::{Buffer, Content, Init, Param, Tolerance};
+use super::file::{Buffer, Compare, Content, Init, Param, Tolerance};
 use super::given::{Formal, Own, called, said_once, unknown_help};
 use super::npy_types::{element_of, unlike};
 use super::read::LaunchFile;
@@ -167,5 +167,14 @@ pub fn output(word: &str, formals: &[Formal], folder: &Path) -> Option<(usize, B
 }
 
 fn zeros(name: &str, elem: Element, shape: Vec<u64>) -> Buffer {
-    Buffer { name: name.to_string(), elem, len: None, shape: Some(shape), init: Init::Zero, expect: None, tolerance: None }
+    Buffer {
+        name: name.to_string(),
+        elem,
+        len: None,
+        shape: Some(shape),
+        init: Init::Zero,
+        expect: None,
+        tolerance: None,
+        compare: Compare::default(),
+    }
 }

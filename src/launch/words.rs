@@ -12,7 +12,7 @@
 //! ```
 
 use super::element::{Element, Kind, Number};
-use super::file::{Buffer, Init, Param};
+use super::file::{Buffer, Compare, Init, Param};
 use crate::base::{Diagnostic, SourceId, Span};
 
 /// Reads `word`, the text of `source`; a buffer is called `name`.
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
             [len] => (Some(*len), None),
             _ => (None, Some(extents)),
         };
-        Ok(Buffer { name: name.to_string(), elem, len, shape, init, expect: None, tolerance: None })
+        Ok(Buffer { name: name.to_string(), elem, len, shape, init, expect: None, tolerance: None, compare: Compare::default() })
     }
 
     /// `1024`, `16,64`, `16x64` or nothing.

@@ -1,7 +1,10 @@
 //! Where things lie: the address map that `sema` places variables in and `machine` serves.
 //!
 //! Addresses are made up but fixed, so a run is the same everywhere and a printed address can be typed back. Regions are far
-//! apart, allocations inside a region are separated by unmapped space, and null is mapped nowhere.
+//! apart, allocations inside a region are separated by unmapped space, and null is mapped nowhere. Only where a launch has memory at an
+//! address of its own is a region elsewhere: see [`Maps::avoiding`].
+
+use std::ops::Range;
 
 use crate::isa::Space;
 
@@ -24,6 +27,14 @@ pub struct Map {
     pub functions: u64,
     /// Start of the memory that `malloc` gives.
     pub heap: u64,
+    /// Where the blocks of a cooperative launch find the memory over which they synchronize (`%envreg1`, `%envreg2`).
+    pub workspace: u64,
+}
+
+impl Default for Map {
+    fn default() -> Self {
+        MAP64
+    }
 }
 
 /// The map of 64-bit modules.
@@ -36,6 +47,7 @@ pub const MAP64: Map = Map {
     local_window: 0x7e40_0000_0000,
     functions: 0x7e50_0000_0000,
     heap: 0x7f30_0000_0000,
+    workspace: 0x7f08_0000_0000,
 };
 
 /// The map of 32-bit modules.
@@ -48,7 +60,112 @@ pub const MAP32: Map = Map {
     local_window: 0xf800_0000,
     functions: 0x0800_0000,
     heap: 0x1800_0000,
+    workspace: 0x7f08_0000_0000,
 };
+
+/// The maps of modules of both widths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Maps {
+    wide: Map,
+    narrow: Map,
+}
+
+impl Default for Maps {
+    fn default() -> Self {
+        Self { wide: MAP64, narrow: MAP32 }
+    }
+}
+
+impl Maps {
+    /// Maps of which no region but that of buffers, which go where there is room, lies in the `occupied` ranges. One that finds no other
+    /// place stays where it is.
+    pub fn avoiding(occupied: &[Range<u64>]) -> Self {
+        Self { wide: MAP64.avoiding(occupied, 64), narrow: MAP32.avoiding(occupied, 32) }
+    }
+
+    /// The maps of a program that there is.
+    pub fn of(map: Map) -> Self {
+        Self { wide: map, narrow: map }
+    }
+
+    /// The map for `.address_size` 32 or 64.
+    pub fn of_width(&self, address_bits: u32) -> Map {
+        if address_bits == 32 { self.narrow } else { self.wide }
+    }
+}
+
+/// A region of the address space that is not made of buffers.
+struct Fixed<'m> {
+    /// Its name, as the end of a sentence.
+    what: &'static str,
+    start: &'m mut u64,
+    bytes: u64,
+}
+
+impl Map {
+    fn fixed(&mut self, address_bits: u32) -> [Fixed<'_>; 8] {
+        let (variables_bytes, shared_bytes) =
+            if address_bits == 32 { (MAP32.heap - MAP32.variables, WINDOW_BYTES) } else { (VARIABLES_BYTES, 2 * WINDOW_BYTES) };
+        let Map { variables, buffers: _, const_window, param_window, shared_window, local_window, functions, heap, workspace } = self;
+        [
+            Fixed { what: "the variables of the module", start: variables, bytes: variables_bytes },
+            Fixed { what: "the window of constant memory", start: const_window, bytes: WINDOW_BYTES },
+            Fixed { what: "the window of parameters", start: param_window, bytes: WINDOW_BYTES },
+            Fixed { what: "the window of shared memory", start: shared_window, bytes: shared_bytes },
+            Fixed { what: "the window of local memory", start: local_window, bytes: WINDOW_BYTES },
+            Fixed { what: "the addresses of functions", start: functions, bytes: WINDOW_BYTES },
+            Fixed { what: "the memory of malloc", start: heap, bytes: HEAP_WINDOW },
+            Fixed { what: "the memory of cooperative launches", start: workspace, bytes: GUARD_BYTES },
+        ]
+    }
+
+    /// Of what the addresses that memory of a launch asks for are multiples: the driver gives no others.
+    pub const ALIGN_AT: u64 = 256;
+
+    /// The end of the addresses of variables in global memory.
+    pub fn variables_end(&self, address_bits: u32) -> u64 {
+        self.variables + if address_bits == 32 { MAP32.buffers - MAP32.variables } else { VARIABLES_BYTES }
+    }
+
+    /// Everything but buffers: what it is, and where.
+    pub fn regions(mut self, address_bits: u32) -> [(&'static str, Range<u64>); 8] {
+        self.fixed(address_bits).map(|fixed| (fixed.what, *fixed.start..*fixed.start + fixed.bytes))
+    }
+
+    fn avoiding(mut self, occupied: &[Range<u64>], address_bits: u32) -> Self {
+        let (first, end) = if address_bits == 32 { (WINDOW_BYTES, 1 << 32) } else { (1 << 40, ADDRESSES_END) };
+        let regions = self.regions(address_bits);
+        let is_hit = |range: &Range<u64>| occupied.iter().any(|occupied| overlap(occupied, range));
+        let mut taken: Vec<Range<u64>> = occupied.to_vec();
+        taken.extend(regions.iter().map(|(_, range)| range.clone()).filter(|range| !is_hit(range)));
+        for fixed in self.fixed(address_bits) {
+            if is_hit(&(*fixed.start..*fixed.start + fixed.bytes))
+                && let Some(found) = free(&taken, fixed.bytes, first, end)
+            {
+                *fixed.start = found;
+                taken.push(found..found + fixed.bytes);
+            }
+        }
+        self
+    }
+}
+
+/// Whether two ranges have an address in common.
+pub fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
+    one.start < other.end && other.start < one.end
+}
+
+/// The first place from `first` on for `bytes` bytes that end before `end` and are in none of the ranges that are `taken`.
+fn free(taken: &[Range<u64>], bytes: u64, first: u64, end: u64) -> Option<u64> {
+    let mut at = first;
+    while at.checked_add(bytes)? <= end {
+        let Some(next) = taken.iter().filter(|range| overlap(range, &(at..at + bytes))).map(|range| range.end).max() else {
+            return Some(at);
+        };
+        at = next.checked_next_multiple_of(WINDOW_BYTES)?;
+    }
+    None
+}
 
 impl Map {
     /// Start of the generic window of a space; global addresses are generic as they are.
@@ -75,13 +192,17 @@ impl Map {
     }
 }
 
-/// The map for `.address_size` 32 or 64.
-pub fn map(address_bits: u32) -> &'static Map {
-    if address_bits == 32 { &MAP32 } else { &MAP64 }
-}
-
 /// Bytes of every window, but for that of shared memory in 64-bit modules.
 pub const WINDOW_BYTES: u64 = 1 << 27;
+
+/// Bytes of addresses of variables in global memory, in 64-bit modules.
+const VARIABLES_BYTES: u64 = MAP64.buffers - MAP64.variables;
+
+/// Of what the addresses that memory of a launch asks for are multiples: the driver gives no others.
+pub const ALIGN_AT: u64 = 256;
+
+/// The end of the addresses of the devices that are modelled.
+pub const ADDRESSES_END: u64 = 1 << 49;
 
 /// Bits of an address inside the shared memory of one block of a cluster; the bits above them are the block's rank.
 pub const SHARED_OFFSET_BITS: u32 = 24;
@@ -111,8 +232,8 @@ pub const LOCAL_BASE: u64 = 256;
 /// Bytes of local memory of one thread at most, all frames together.
 pub const LOCAL_BYTES: u64 = 512 << 10;
 
-/// Where the blocks of a cooperative launch find the memory over which they synchronize (`%envreg1`, `%envreg2`), and its bytes.
-pub const GRID_WORKSPACE: (u64, u64) = (0x7f08_0000_0000, 64);
+/// Bytes of the memory over which the blocks of a cooperative launch synchronize.
+pub const WORKSPACE_BYTES: u64 = 64;
 
 /// Bytes of addresses that `malloc` can give.
 pub const HEAP_WINDOW: u64 = 1 << 27;
@@ -144,3 +265,38 @@ pub fn function_of_address(map: &Map, address: u64) -> Option<u32> {
 
 /// Shared memory of a block at most, the reserved part included (sm_90: 228 KiB).
 pub const SHARED_LIMIT: u64 = 228 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_of_a_map_are_apart() {
+        for (map, bits) in [(MAP64, 64), (MAP32, 32)] {
+            let regions = map.regions(bits);
+            for (index, (what, range)) in regions.iter().enumerate() {
+                let other = regions[index + 1..].iter().find(|(_, other)| overlap(range, other));
+                assert_eq!(other, None, "{what} in a map of {bits} bits");
+            }
+        }
+    }
+
+    #[test]
+    fn what_lies_in_memory_that_is_named_goes_elsewhere() {
+        let occupied =
+            [0x7e30_0000_1000..0x7e30_0000_2000, MAP64.variables..MAP64.variables + 1, MAP32.local_window..MAP32.local_window + 8];
+        let maps = Maps::avoiding(&occupied);
+        let Map { shared_window, variables, local_window, .. } = maps.of_width(64);
+        assert_eq!(Map { shared_window: MAP64.shared_window, variables: MAP64.variables, ..maps.of_width(64) }, MAP64);
+        assert_eq!((variables, shared_window, local_window), (1 << 40, (1 << 40) + VARIABLES_BYTES, MAP64.local_window));
+        let narrow = maps.of_width(32);
+        assert_eq!(Map { local_window: MAP32.local_window, ..narrow }, MAP32);
+        assert_eq!(narrow.local_window, 2 * WINDOW_BYTES, "before the variables, after the addresses of functions");
+    }
+
+    #[test]
+    fn what_finds_no_other_place_stays() {
+        let all = 0..u64::MAX;
+        assert_eq!(Maps::avoiding(std::slice::from_ref(&all)), Maps::default());
+    }
+}

@@ -77,6 +77,8 @@ pub struct Program {
     pub target: (u32, Option<char>),
     /// 32 or 64.
     pub address_bits: u32,
+    /// Where things lie.
+    pub map: map::Map,
     /// All code, function after function. Every function's code ends with a `Return` or `Exit` of ours, so a `Pc` never runs off it.
     pub code: Vec<Inst>,
     /// The statement each instruction was made from, in the same order; the closing `Return` has the closing brace.

@@ -16,7 +16,8 @@ pub const TENSOR_MAP_BYTES: usize = 128;
 /// Dimensions of a tensor at most.
 pub const RANK_MAX: usize = 5;
 
-/// A tensor in global memory and how a box of it is taken. Dimensions go from the innermost out; those from `rank` on mean nothing.
+/// A tensor in global memory and how a box of it is taken. Dimensions go from the innermost out; those from `rank` on
+/// mean nothing: one element each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorMap {
     /// Where the tensor starts.
@@ -62,15 +63,15 @@ pub enum BoxShape {
 }
 
 impl TensorMap {
-    /// A map of which nothing is said yet: what `tensormap.replace` makes of zero bytes before it replaces the first field.
+    /// What 128 zero bytes say, of which `tensormap.replace` may make a map.
     pub const EMPTY: TensorMap = TensorMap {
         address: 0,
         element: TensorElement::U8,
         rank: 1,
-        dims: [0; RANK_MAX],
+        dims: [1; RANK_MAX],
         strides: [0; RANK_MAX - 1],
-        shape: BoxShape::Tile([0; RANK_MAX]),
-        element_strides: [0; RANK_MAX],
+        shape: BoxShape::Tile([1; RANK_MAX]),
+        element_strides: [1; RANK_MAX],
         interleave: Interleave::None,
         swizzle: Swizzle::None,
         promotion: L2Promotion::None,

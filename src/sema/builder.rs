@@ -10,14 +10,14 @@ use super::scope::Scopes;
 use super::shared::SharedLayout;
 use super::variable::{Extent, Region};
 use crate::base::{Diagnostic, Span};
-use crate::program::map::{self, Map};
+use crate::program::map::{self, Map, Maps};
 use crate::program::{FuncId, Function, Limits, Placement, Program, Slots, SourceLine, VarId};
 use crate::syntax::tree;
 
 /// The module under construction.
 pub(super) struct ModuleBuilder<'a> {
     pub(super) header: Header,
-    pub(super) map: &'static Map,
+    pub(super) map: Map,
     pub(super) index: Index<'a>,
     pub(super) shared: SharedLayout,
     pub(super) scopes: Scopes<'a>,
@@ -56,18 +56,19 @@ pub(super) struct Extern {
 
 impl<'a> ModuleBuilder<'a> {
     /// An empty module; `index` and `shared` say what is to come.
-    pub(super) fn new(header: Header, index: Index<'a>, shared: SharedLayout, diags: Vec<Diagnostic>) -> Self {
-        let map = map::map(header.address_bits);
+    pub(super) fn new(header: Header, index: Index<'a>, shared: SharedLayout, diags: Vec<Diagnostic>, maps: &Maps) -> Self {
+        let map = maps.of_width(header.address_bits);
         let program = Program {
             version: header.version,
             target: header.target,
             address_bits: header.address_bits,
+            map,
             functions: index.functions.iter().map(|entry| undeclared(entry.name)).collect(),
             ..Program::default()
         };
         let progress = vec![Progress::default(); index.functions.len()];
         let module_slots = vec![Slots::default(); index.functions.len()];
-        let global = Region { noun: "global memory", next: map.variables, end: map.buffers };
+        let global = Region { noun: "global memory", next: map.variables, end: map.variables_end(header.address_bits) };
         Self {
             header,
             map,

@@ -181,7 +181,7 @@ fn functions_of(builder: &BodyBuilder<'_, '_>, table: VarId, span: Span) -> Resu
     }
     let address = |chunk: &[u8]| chunk.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
     let low = |value: u64| value & (u64::MAX >> (64 - 8 * bytes.min(8)));
-    let find = |wanted: u64| (0..program.functions.len()).find(|id| low(map::function_address(builder.module.map, *id as u32)) == wanted);
+    let find = |wanted: u64| (0..program.functions.len()).find(|id| low(map::function_address(&builder.module.map, *id as u32)) == wanted);
     let mut functions = Vec::new();
     for chunk in variable.init.chunks(bytes) {
         match find(address(chunk)).map(FuncId::new) {

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::{Diagnostic, SourceFile, Sources};
+use crate::base::{Diagnostic, SourceFile, SourceId, Sources};
 use crate::container::bundle;
 use crate::program::Program;
+use crate::program::map::Maps;
 use crate::syntax;
 
 /// Bytes of a file at most: the greatest modules that libraries hold have some 15 MB.
@@ -43,13 +44,24 @@ pub enum FileError {
     },
 }
 
+/// A program, if there is no error, and what is wrong with its text.
+pub type Loaded = (Option<Arc<Program>>, Vec<Diagnostic>);
+
 /// Reads and analyzes the file at `path`, which is added to `sources`.
 ///
 /// # Errors
 /// A file that cannot be read, is too large, or is not text. What is wrong with its text is a diagnostic.
-pub fn load_file(sources: &mut Sources, path: &Path) -> Result<(Option<Arc<Program>>, Vec<Diagnostic>), FileError> {
+pub fn load_file(sources: &mut Sources, path: &Path) -> Result<Loaded, FileError> {
+    load_file_at(sources, path, &Maps::default())
+}
+
+/// The same, with variables and windows where `maps` say.
+///
+/// # Errors
+/// As those of [`load_file`].
+pub fn load_file_at(sources: &mut Sources, path: &Path, maps: &Maps) -> Result<Loaded, FileError> {
     let text = read_file(path)?;
-    Ok(load(sources, path.to_string_lossy(), text))
+    Ok(load_at(sources, path.to_string_lossy(), text, maps))
 }
 
 /// Reads the file at `path` as text.
@@ -93,12 +105,35 @@ fn into_text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
 /// Reads and analyzes `text`, which is added to `sources` as a file called `name`.
 ///
 /// Where something could not be read, unknown names are not reported: what was not read may declare them.
-pub fn load(sources: &mut Sources, name: impl Into<String>, text: impl Into<String>) -> (Option<Arc<Program>>, Vec<Diagnostic>) {
+pub fn load(sources: &mut Sources, name: impl Into<String>, text: impl Into<String>) -> Loaded {
+    load_at(sources, name, text, &Maps::default())
+}
+
+/// The same, with variables and windows where `maps` say.
+pub fn load_at(sources: &mut Sources, name: impl Into<String>, text: impl Into<String>, maps: &Maps) -> Loaded {
     let id = sources.add(SourceFile::new(name, text));
     let file = sources.file(id).clone();
     let (module, mut diags) = syntax::parse(id, file.text());
     let is_whole = !diags.iter().any(Diagnostic::is_error);
-    let (program, found) = super::analyze(sources.clone(), id, &module);
+    let (program, found) = super::analyze(sources.clone(), id, &module, maps);
+    diags.extend(found.into_iter().filter(|diag| is_whole || diag.code != "name"));
+    diags.sort_by_key(|diag| diag.span);
+    (program.filter(|_| is_whole).map(Arc::new), diags)
+}
+
+/// Reads and analyzes several texts, each with the name of its file, as modules that are linked, with variables and windows where `maps`
+/// say. The files are added to `sources`, in order.
+pub fn load_linked(sources: &mut Sources, texts: Vec<(String, String)>, maps: &Maps) -> Loaded {
+    let ids: Vec<SourceId> = texts.into_iter().map(|(name, text)| sources.add(SourceFile::new(name, text))).collect();
+    let files: Vec<Arc<SourceFile>> = ids.iter().map(|id| sources.file(*id).clone()).collect();
+    let (mut modules, mut diags) = (Vec::new(), Vec::new());
+    for (id, file) in ids.iter().zip(&files) {
+        let (module, wrong) = syntax::parse(*id, file.text());
+        modules.push(module);
+        diags.extend(wrong);
+    }
+    let is_whole = !diags.iter().any(Diagnostic::is_error);
+    let (program, found) = super::analyze_linked(sources.clone(), &ids, modules, maps);
     diags.extend(found.into_iter().filter(|diag| is_whole || diag.code != "name"));
     diags.sort_by_key(|diag| diag.span);
     (program.filter(|_| is_whole).map(Arc::new), diags)

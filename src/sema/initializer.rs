@@ -243,7 +243,7 @@ impl Writer<'_, '_> {
         match self.module.scopes.find(name) {
             Some((Symbol::Function(id), _)) if !generic => {
                 self.module.header.require(FUNCTIONS_SINCE, 0, "the address of a function", span)?;
-                Ok(map::function_address(self.module.map, id.0))
+                Ok(map::function_address(&self.module.map, id.0))
             }
             Some((Symbol::Variable(id), declared)) => {
                 let location = self.module.program.variables[id.index()].location;

@@ -23,6 +23,7 @@ mod initializer;
 mod inline_asm;
 mod insert;
 mod labels;
+mod link;
 mod module;
 mod module_registers;
 mod operands;
@@ -35,20 +36,45 @@ mod variable;
 
 use crate::base::{Diagnostic, SourceId, Sources, Span};
 use crate::program::Program;
+use crate::program::map::Maps;
 use crate::syntax::tree::{Item, Module};
 
-pub use file::{FileError, load, load_file, read_file};
+pub use file::{FileError, Loaded, load, load_at, load_file, load_file_at, load_linked, read_file};
 
 /// Turns a module that was read from file `id` of `sources` into a program.
 ///
-/// The program is there if and only if no diagnostic is an error.
-pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>) -> (Option<Program>, Vec<Diagnostic>) {
+/// The program is there if and only if no diagnostic is an error. Its variables and windows are where `maps` say.
+pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>, maps: &Maps) -> (Option<Program>, Vec<Diagnostic>) {
     let mut diags = Vec::new();
-    let start = Span::new(id, 0, 0);
-    let header = header::read(module, start, &mut diags);
+    let header = header::read(module, Span::new(id, 0, 0), &mut diags);
+    analyze_as(sources, &[id], (module, header), diags, maps)
+}
+
+/// Turns modules that were read from files `ids` of `sources` into one program, as the linker does.
+///
+/// The program is there if and only if no diagnostic is an error.
+pub fn analyze_linked(sources: Sources, ids: &[SourceId], modules: Vec<Module<'_>>, maps: &Maps) -> (Option<Program>, Vec<Diagnostic>) {
+    assert!(!modules.is_empty() && ids.len() == modules.len(), "each module is of a file");
+    let mut diags = Vec::new();
+    let starts: Vec<Span> = ids.iter().map(|id| Span::new(*id, 0, 0)).collect();
+    let headers: Vec<_> = modules.iter().zip(&starts).map(|(module, start)| header::read(module, *start, &mut diags)).collect();
+    let header = link::header(&headers, &starts, &mut diags);
+    let renames = link::renames(&modules);
+    let module = link::link(modules, &renames, &mut diags);
+    analyze_as(sources, ids, (&module, header), diags, maps)
+}
+
+/// Turns the module that all of `ids` are into a program.
+fn analyze_as(
+    sources: Sources,
+    ids: &[SourceId],
+    (module, header): (&Module<'_>, header::Header),
+    mut diags: Vec<Diagnostic>,
+    maps: &Maps,
+) -> (Option<Program>, Vec<Diagnostic>) {
     let index = index::Index::new(module);
     let shared = shared::SharedLayout::new(module, &index, &mut diags);
-    let mut builder = builder::ModuleBuilder::new(header, index, shared, diags);
+    let mut builder = builder::ModuleBuilder::new(header, index, shared, diags, maps);
     builder.reserve_local(module);
     for item in &module.items {
         match item {
@@ -64,6 +90,6 @@ pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>) -> (Option<P
             Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. } => {}
         }
     }
-    builder.program.inline_asm = inline_asm::regions(id, sources.file(id).text());
+    builder.program.inline_asm = ids.iter().flat_map(|id| inline_asm::regions(*id, sources.file(*id).text())).collect();
     builder.finish(sources)
 }

@@ -206,7 +206,12 @@ impl<'a> ModuleBuilder<'a> {
             let row = extent.shape.iter().skip(1).fold(extent.element_bytes(), |bytes, length| bytes.saturating_mul(*length));
             extent.close((CONST_BYTES / row.max(1)).max(1), variable.name)?;
         }
-        let address = self.place(variable, &extent, space, id)?;
+        // Code after an '.extern' declaration of the same size has its address already.
+        let declared = &self.program.variables[id.index()];
+        let address = match declared.location.address {
+            address if address != 0 && declared.bytes == extent.bytes => address,
+            _ => self.place(variable, &extent, space, id)?,
+        };
         let sampler = match (&variable.init, extent.handle) {
             (Some(init), Some(_)) => Some(Box::new(initializer::sampler(init)?)),
             (None, Some(ImageKind::Sampler)) => Some(Box::default()),

@@ -7,6 +7,7 @@
 
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ImageKind, ScalarType};
+use crate::program::map::Map;
 use crate::program::{
     Bank, CopyId, CopyOp, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Op, Pc, Slot, SpecialRef, Src, TableId,
     UnsupportedId, WgmmaId, WgmmaOp,
@@ -23,6 +24,8 @@ pub(super) trait Operands<'a> {
     fn has_target(&self, sm: u32) -> bool;
     /// 32 or 64.
     fn address_bits(&self) -> u32;
+    /// Where things lie.
+    fn map(&self) -> Map;
     /// Whether samplers are objects of their own (`.target .., texmode_independent`).
     fn has_samplers(&self) -> bool;
     /// Whether the function is a kernel, whose `.param` space is the parameter bank and not the frame.

@@ -8,6 +8,7 @@ use super::operands::{NumberedRegister, Operands, RegisterRef, Value};
 use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{SPECIAL_REGISTERS, ScalarType, Space, special_register};
+use crate::program::map::Map;
 use crate::program::{
     CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Mention, Named, Op, Param, ParamPlace, Pc,
     SpecialRef, Src, TableId, UnsupportedId, WgmmaId, WgmmaOp,
@@ -30,6 +31,10 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
 
     fn address_bits(&self) -> u32 {
         self.module.header.address_bits
+    }
+
+    fn map(&self) -> Map {
+        self.module.map
     }
 
     fn has_samplers(&self) -> bool {

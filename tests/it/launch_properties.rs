@@ -13,19 +13,23 @@ use ptxdbg::sema;
 
 const MODULE: &str = ".version 9.0 .target sm_90a .address_size 64
 .visible .entry k(.param .u64 x, .param .u64 y, .param .u32 n, .param .align 4 .b8 s[8], .param .align 64 .b8 map[128]) { ret; }
-.visible .entry other(.param .u64 x) { ret; }";
+.visible .entry other(.param .u64 x) { ret; }
+.global .u64 v[2];";
 
 /// A valid file with one of everything.
 const VALID: &str = r##"Sequence(
     module: "m.ptx", // the module
     launches: [
-        Launch(kernel: "k", grid: (2, 1, 1), block: (32, 1, 1), cluster: (2, 1, 1), dynamic_shared: 16, cooperative: true, params: [
+        Launch(kernel: "k", grid: (2, 1, 1), block: (32, 1, 1), cluster: (2, 1, 1), dynamic_shared: 16, cooperative: true, memory: [
+            Memory(at: 0x500000000000, len: 512, init: With(Byte(1), at: {8: Alias("list"), 64: TensorMap(buffer: Alias("list"), elem: U8, dims: [16], strides: [], box: [16])})),
+            Memory(name: "list", at: 0x500000000200, elem: U64, len: 4, init: With(Zero, at: {0x8: Offset("x", 4)}), expect: Values([0, 1, 2, 3]), compare: Multiset),
+        ], params: [
             Buffer(name: "x", elem: F32, shape: [2, 4], init: Iota(start: 0.5, step: -1), expect: Values([1, 2, 3, 4, 5, 6, 7, 8]), tolerance: AbsOrRel(1e-7, 1e-6)),
-            Offset("x", 16), U32(0xff), Bytes("00 11 22 33 44 55 66 77"),
+            Offset("x", 16), U32(0xff), Bytes("00 11 22 33 44 55 66 77", at: {0: Alias("list")}),
             TensorMap(buffer: Buffer(name: r#"t"#, elem: BF16, len: 64, init: Random(seed: 7, low: -1, high: 1)), elem: BF16, dims: [8, 8],
                 strides: [16], element_strides: [1, 1], interleave: None, swizzle: B32, fill: Zero, box: [8, 4]),
-        ], findings: AnyOf(ids: ["trap"], line: 3)),
-        Launch(kernel: "other", grid: (1, 1, 1), block: (1, 1, 1), params: [Alias("x")], findings: Clean), /* the end */
+        ], expect_ignoring: {"x": [(0, 4), (8, 8)]}, findings: AnyOf(ids: ["trap"], line: 3)),
+        Launch(kernel: "other", grid: (4, 1, 1), block: (1, 1, 1), blocks: [(3, 0, 0), (1, 0, 0)], variables: {"v": With(Zero, at: {0: Alias("list")})}, params: [Alias("x")], findings: Clean), /* the end */
     ],
 )"##;
 
@@ -71,6 +75,17 @@ const TOKENS: &[&str] = &[
     "shape: [4294967296, 4294967296],",
     "kernel: \"other\",",
     "Launch(",
+    "Memory(",
+    "memory: [],",
+    "at: ",
+    "at: {",
+    "0x500000000000",
+    "With(Zero, at: {0: Alias(\"x\"), 4: U8(1)})",
+    "Pages(\"absent.pages\")",
+    "Bytes(\"00\", at: {0: U8(1)})",
+    "compare: Multiset,",
+    "blocks: [(0, 0, 0)],",
+    "(0, 4)",
     "F16(65504)",
     "ä",
     "\u{0}",

@@ -488,7 +488,7 @@ fn strides_of_descriptors_go_with_their_extents() {
 fn number(opened: &Opened, index: usize) -> u64 {
     let bytes = match &opened.plan.cases[0].launches[0].params[index].value {
         ParamValue::Bytes(bytes) => Some(bytes),
-        ParamValue::Address { .. } | ParamValue::TensorMap { .. } => None,
+        ParamValue::Address { .. } | ParamValue::TensorMap { .. } | ParamValue::Struct { .. } => None,
     };
     let bytes = bytes.unwrap();
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))

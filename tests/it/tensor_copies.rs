@@ -39,6 +39,7 @@ fn recorded<'c>(program: &'c Program, case: &Case) -> Recorded<'c> {
             ParamValue::TensorMap { buffer, map } => tensor = Some((*buffer, TensorMap { address: BASE, ..**map })),
             ParamValue::Bytes(bytes) => scalars.push(bytes.iter().rev().fold(0, |value, byte| value << 8 | i32::from(*byte))),
             ParamValue::Address { buffer, .. } => other = Some(*buffer),
+            ParamValue::Struct { .. } => panic!("{}: no recorded kernel has a structure", case.name),
         }
     }
     let (buffer, map) = tensor.unwrap();

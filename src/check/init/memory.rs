@@ -403,7 +403,7 @@ impl Memory {
     /// `mbarrier.init` writes the object.
     pub fn mbarrier(&mut self, event: &MbarrierEvent) {
         if let (MbarrierChange::Made(_), Some(prepared)) = (event.change, &self.prepared) {
-            let number = prepared.block_number(event.block);
+            let Some(number) = prepared.block_number(event.block) else { return };
             self.block(number, event.block_slot).shared.add(u64::from(event.address), MBARRIER_BYTES);
         }
     }

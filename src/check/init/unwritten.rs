@@ -6,7 +6,7 @@ use crate::program::{Program, map};
 
 /// Why unwritten memory holds nothing defined, and what to do about it.
 pub(super) fn whose(memory: MemoryRange, program: &Program) -> (&'static str, &'static str) {
-    let start = map::map(program.address_bits).heap;
+    let start = program.map.heap;
     let heap = start..start + map::HEAP_WINDOW;
     match memory.space {
         Space::Shared | Space::SharedCluster => (

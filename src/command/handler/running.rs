@@ -21,7 +21,7 @@ pub fn run(context: &mut Context<'_>, call: &Call) -> Answer {
 
 pub fn start(context: &mut Context<'_>, _: &Call) -> Answer {
     // Of the blocks that were looked at later, none may have started yet.
-    context.session.focus = Focus::default();
+    context.session.focus = Focus::first(context.session.machine());
     let stop = context.session.seek(Tick::START, context.interrupt);
     Ok(Outcome::Stop(Box::new(stop)))
 }

@@ -218,7 +218,7 @@ impl<'p> Flow<'p> {
 
     /// Where in `variable` an address in its space, or a generic one, is.
     fn offset_in(&self, function: FuncId, variable: &Variable, bits: i64) -> i64 {
-        let (space, start) = map::map(self.program.address_bits).window_of(bits.cast_unsigned());
+        let (space, start) = self.program.map.window_of(bits.cast_unsigned());
         let in_space = if space == variable.location.space { bits.wrapping_sub_unsigned(start) } else { bits };
         let base = match variable.bytes {
             0 => map::SHARED_RESERVED + u64::from(self.program.functions[function.index()].shared_bytes),

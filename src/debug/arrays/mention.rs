@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::isa::Space;
-use crate::program::{Mention, Named, Pc, Program, VarId, Variable, map};
+use crate::program::{Mention, Named, Pc, Program, VarId, Variable};
 
 /// The variables that each statement names, in order of their ids.
 pub fn named_variables(program: &Program) -> Vec<SmallVec<[VarId; 1]>> {
@@ -39,7 +39,7 @@ pub fn initial_addresses(program: &Program) -> Vec<(VarId, VarId)> {
 
 /// Whether a variable of the module lies at an address, which may be generic.
 fn holds(program: &Program, variable: &Variable, bits: u64) -> bool {
-    let (space, start) = map::map(program.address_bits).window_of(bits);
+    let (space, start) = program.map.window_of(bits);
     let location = variable.location;
     let at = (if space == location.space { bits - start } else { bits }).checked_sub(location.address);
     matches!(location.space, Space::Global | Space::Const) && at.is_some_and(|at| at < variable.bytes)

@@ -1,16 +1,20 @@
 //! Lines of the PTX text and of the source language, as places in the code.
 
+use std::collections::BTreeSet;
+
 use super::resolved::Resolved;
+use crate::base::SourceId;
 use crate::debug::argument::ArgumentError;
 use crate::program::{ControlOp, Op, Pc, Program};
 
-/// The instructions of a line of `file`, or of the PTX text where no file is named. A line without instructions stands for the next
-/// that has some, as in gdb.
+/// The instructions of a line of `file`, or of the PTX text where no file is named: the first, if several modules are linked. A line
+/// without instructions stands for the next that has some, as in gdb.
 ///
 /// # Errors
 /// There is no such file, or no instruction on the line or after it.
 pub(super) fn resolve(program: &Program, file: Option<&str>, line: u32) -> Result<Resolved, ArgumentError> {
-    let Some(file) = file else { return resolve_ptx(program, line, |_| true) };
+    let source = |pc: Pc| program.spans.get(pc.index()).map(|span| span.source);
+    let Some(file) = file else { return resolve_ptx(program, line, |pc| source(pc) == source(Pc(0))) };
     let numbers: Vec<u32> = program.source_files.iter().filter(|(_, name)| is_called(name, file)).map(|(number, _)| *number).collect();
     if !numbers.is_empty() {
         return resolve_source(program, &numbers, file, line);
@@ -19,8 +23,9 @@ pub(super) fn resolve(program: &Program, file: Option<&str>, line: u32) -> Resul
         return resolve_ptx(program, line, |pc| is_called(ptx_name(program, pc), file));
     }
     let sources = program.source_files.iter().map(|(_, name)| short(name));
-    let ptx = program.spans.first().map(|span| program.sources_text.file(span.source).short_name());
-    let known: Vec<&str> = ptx.into_iter().chain(sources).collect();
+    let files: BTreeSet<SourceId> = program.spans.iter().map(|span| span.source).collect();
+    let ptx = files.into_iter().map(|source| program.sources_text.file(source).short_name());
+    let known: Vec<&str> = ptx.chain(sources).collect();
     let error = ArgumentError::new(format!("no code comes from a file '{file}'")).with_nearest(file, known.iter().copied());
     Err(if error.help.is_some() { error } else { error.with_help(format!("there is code of {}", known.join(", "))) })
 }

@@ -41,7 +41,7 @@ fn base_of<'a>(launched: Launched<'a>, values: &[usize], machine: &Machine) -> O
     let params = &launched.launch.params;
     let pointer = |index: &usize| match params.get(*index)?.value {
         ParamValue::Address { buffer, add } => Some((*index, params[*index].offset, buffer, add)),
-        ParamValue::Bytes(_) | ParamValue::TensorMap { .. } => None,
+        ParamValue::Bytes(_) | ParamValue::Struct { .. } | ParamValue::TensorMap { .. } => None,
     };
     let mut pointers = values.iter().filter_map(pointer);
     let (index, offset, buffer, add) = pointers.next()?;

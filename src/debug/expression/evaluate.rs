@@ -294,7 +294,7 @@ impl<'a> Evaluator<'a> {
             }
             Some(Named::Label(pc)) => Ok(Referent::Value(Scalar { ty: Type::Code, bits: u128::from(pc.0) })),
             Some(Named::Function(function)) => {
-                let address = map::function_address(map::map(self.scene.program().address_bits), function.0);
+                let address = map::function_address(&self.scene.program().map, function.0);
                 Ok(Referent::Value(Scalar { ty: Type::Function, bits: u128::from(address) }))
             }
             None => {

@@ -106,7 +106,7 @@ pub(in crate::debug) fn describe_case(
         let ran = runner.run_next(|machine, launch| {
             while let Some((_, time)) = descriptions.next().filter(|(index, _)| *index == launch.index()) {
                 machine.run(time.saturating_since(machine.tick()), &mut NullObserver);
-                descriptions.look(&Scene::at(machine, Focus::default()).with_buffers(&buffers).with_usage(&inferred));
+                descriptions.look(&Scene::at(machine, Focus::first(machine)).with_buffers(&buffers).with_usage(&inferred));
             }
             if descriptions.next().is_some() { launch.run(machine, &mut NullObserver) } else { None }
         })?;

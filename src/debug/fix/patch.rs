@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::statement::{Modifiers, rewritten};
 use crate::base::Sources;
 use crate::check::Position;
+use crate::program::map::Maps;
 use crate::program::{Pc, Program};
 use crate::sema;
 
@@ -49,9 +50,12 @@ impl Patched {
     pub fn new(program: &Arc<Program>, changes: &[Placed]) -> Result<Self, String> {
         let edits = edits(program, changes)?;
         let source = program.spans.first().ok_or("the program has no code")?.source;
+        if program.spans.iter().any(|span| span.source != source) {
+            return Err("several modules are linked, and changes are tried in a module that is alone".to_string());
+        }
         let file = program.sources_text.file(source);
         let text = applied(file.text(), &edits)?;
-        let (changed, diagnostics) = sema::load(&mut Sources::default(), file.name(), text.as_str());
+        let (changed, diagnostics) = sema::load_at(&mut Sources::default(), file.name(), text.as_str(), &Maps::of(program.map));
         let wrong = || diagnostics.iter().find(|diagnostic| diagnostic.is_error()).map_or_else(String::new, |found| found.message.clone());
         let changed = changed.ok_or_else(|| format!("not valid here: {}", wrong()))?;
         let original = originals(program, &changed, &edits);

@@ -10,7 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::roles::{NO_ROLES, Roles};
-use crate::machine::{LANES, LaneMask};
+use crate::machine::{LANES, LaneMask, Machine};
 
 pub use words::FocusError;
 
@@ -25,6 +25,13 @@ pub struct Focus {
     pub lane: u32,
     /// Call frame, 0 for the innermost.
     pub frame: u32,
+}
+
+impl Focus {
+    /// The first thread of a launch.
+    pub fn first(machine: &Machine) -> Self {
+        Self { block: machine.block_index(0), ..Self::default() }
+    }
 }
 
 /// Threads that a breakpoint, a watchpoint or a listing is limited to. What is absent is not limited.
@@ -62,7 +69,7 @@ pub struct Extents {
 
 impl Extents {
     /// Those of a machine's launch.
-    pub fn of(machine: &crate::machine::Machine) -> Self {
+    pub fn of(machine: &Machine) -> Self {
         let config = machine.config();
         Self { grid: config.grid, block: config.block, cluster: config.cluster }
     }

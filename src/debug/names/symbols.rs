@@ -73,7 +73,7 @@ fn rank_of(scene: &Scene<'_>, space: Space, address: u64) -> (Option<u32>, u64) 
 pub fn resolve(program: &Program, space: Space, address: u64) -> (Space, u64) {
     match space {
         Space::Generic => {
-            let (space, start) = map::map(program.address_bits).window_of(address);
+            let (space, start) = program.map.window_of(address);
             (space, address - start)
         }
         Space::ParamFunc => (Space::Local, address),
@@ -83,7 +83,7 @@ pub fn resolve(program: &Program, space: Space, address: u64) -> (Space, u64) {
 
 /// The function whose address is called by `address`.
 pub fn function_at(program: &Program, address: u64) -> Option<FuncId> {
-    let index = map::function_of_address(map::map(program.address_bits), address)?;
+    let index = map::function_of_address(&program.map, address)?;
     ((index as usize) < program.functions.len()).then_some(FuncId(index))
 }
 

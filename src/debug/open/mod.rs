@@ -2,17 +2,17 @@
 
 pub mod asm;
 pub mod modules;
+mod outside;
 
 mod made_up;
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::made_up::made_up;
-use self::modules::{Chosen, choose};
+use self::modules::{Chosen, choose, choose_at};
 use super::arrays;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span, save};
 use crate::container::{self, bundle};
@@ -23,8 +23,9 @@ use crate::launch::nvcc::{self, Compiler};
 use crate::launch::variables::{self, Names, VariableFormal};
 use crate::launch::{
     self, Basis, Content, Element, Kind, Known, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Plan, Reason, Study, ValuePath,
-    relocate, rename_files, ron_text, wanted,
+    relocate, ron_text, wanted,
 };
+use crate::program::map::Maps;
 use crate::program::{FuncId, Program, plain_name};
 use crate::sema;
 
@@ -119,8 +120,9 @@ impl OpenedLaunch {
         relocate(&mut content, &self.folder, folder);
         let module = launch::relative(&self.module, folder).display().to_string();
         match &mut content {
-            Content::Launch(launch) => launch.module = Some(module),
-            Content::Suite(list) | Content::Sequence(list) => list.module = Some(module),
+            Content::Launch(launch) if launch.modules.is_empty() => launch.module = Some(module),
+            Content::Suite(list) | Content::Sequence(list) if list.modules.is_empty() => list.module = Some(module),
+            Content::Launch(_) | Content::Suite(_) | Content::Sequence(_) => {}
         }
         content
     }
@@ -190,19 +192,27 @@ pub fn read_module(path: &Path) -> Result<Module, OpenError> {
 /// The file cannot be read as text, holds something else than PTX by its name or its first bytes, or cannot be compiled. What is wrong with
 /// the text are diagnostics.
 pub fn read_module_with(path: &Path, compiler: &Compiler) -> Result<Module, OpenError> {
+    read_module_at(path, compiler, &Maps::default())
+}
+
+/// The same, with variables and windows where `maps` say.
+///
+/// # Errors
+/// As those of [`read_module_with`].
+pub fn read_module_at(path: &Path, compiler: &Compiler, maps: &Maps) -> Result<Module, OpenError> {
     let mut sources = Sources::default();
     if nvcc::is_cuda(path) {
         let text = nvcc::compile(path, compiler).map_err(OpenError::File)?;
-        let (program, diagnostics) = sema::load(&mut sources, path.with_extension("ptx").display().to_string(), text);
+        let (program, diagnostics) = sema::load_at(&mut sources, path.with_extension("ptx").display().to_string(), text, maps);
         return Ok(Module { program, sources, diagnostics });
     }
     if modules::has_several(path)? {
         let overrides = Overrides { compiler: compiler.clone(), ..Overrides::default() };
-        let Chosen { program, .. } = choose(&[path.to_path_buf()], None, &overrides)?;
+        let Chosen { program, .. } = choose_at(&[path.to_path_buf()], None, &overrides, maps)?;
         return Ok(Module { sources: program.sources_text.clone(), program: Some(program), diagnostics: Vec::new() });
     }
     refuse_foreign(path)?;
-    let loaded = sema::load_file(&mut sources, path);
+    let loaded = sema::load_file_at(&mut sources, path, maps);
     let (program, diagnostics) = loaded.map_err(|error| OpenError::File(error.to_string()))?;
     Ok(Module { program, sources, diagnostics })
 }
@@ -243,27 +253,21 @@ fn says_nothing(path: &Path) -> bool {
     ron_text::read_text(path).is_ok_and(|text| ron_text::is_blank(&text))
 }
 
-/// The file outside the bundle that the launch file of one names: a bundle may come from anywhere.
-fn outside_bundle(file: &LaunchFile) -> Option<String> {
-    let named = RefCell::new(None);
-    if bundle::is_bundle(&file.folder) {
-        rename_files(&mut file.content.clone(), &|name: &mut String| {
-            if !bundle::is_member_name(name) {
-                *named.borrow_mut() = Some(name.clone());
-            }
-        });
-    }
-    named.into_inner()
-}
-
 fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
     let file = LaunchFile::read(path).map_err(|error| match error {
         LaunchFileError::Unreadable(message) => OpenError::File(message),
         LaunchFileError::Wrong(wrong) => OpenError::Launch(wrong.0, wrong.1),
     })?;
-    if let Some(name) = outside_bundle(&file) {
+    if let Some(name) = outside::outside_bundle(&file) {
         let message = format!("{}: '{name}' is no member of the bundle, and a bundle reads no other files", path.display());
         return Err(OpenError::File(message));
+    }
+    let maps = Maps::avoiding(&file.occupied());
+    if request.modules.is_empty() && file.module().is_none() && !file.modules().is_empty() {
+        let paths: Vec<PathBuf> = file.modules().iter().map(|module| file.folder.join(module)).collect();
+        let module = modules::read_linked(&paths, &request.overrides.compiler, &maps)?;
+        let Some(program) = module.program.clone() else { return Err(OpenError::Module(module)) };
+        return open_launch_file(paths[0].clone(), program, file, &request.overrides);
     }
     let modules = match (request.modules.as_slice(), file.module()) {
         ([], Some(module)) => vec![file.folder.join(module)],
@@ -272,7 +276,7 @@ fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
     };
     let launches = file.launches();
     let kernel = request.overrides.kernel.as_deref().or(launches.first().and_then(|(_, launch)| launch.kernel.as_deref()));
-    let chosen = choose(&modules, kernel, &request.overrides)?;
+    let chosen = choose_at(&modules, kernel, &request.overrides, &maps)?;
     let opened = open_launch_file(chosen.path.clone(), Arc::clone(&chosen.program), file, &request.overrides)?;
     Ok(with_choice(opened, chosen))
 }

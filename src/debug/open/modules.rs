@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{KERNEL, Module, OpenError, read_module_with};
+use super::{KERNEL, Module, OpenError, read_module_at};
 use crate::base::{Diagnostic, Sources, counted};
 use crate::container::{self, Container, Outline, outline};
 use crate::launch::Overrides;
 use crate::launch::nvcc::{self, Compiler};
 use crate::launch::{Basis, Reason};
+use crate::program::map::Maps;
 use crate::program::{Program, is_called, qualified_name};
 use crate::sema;
 
@@ -216,7 +217,7 @@ fn not_for(paths: &[PathBuf], arch: &str, reading: Reading<'_>) -> OpenError {
 pub fn read_all(path: &Path, reading: Reading<'_>) -> Result<(Vec<Module>, Vec<Problem>), OpenError> {
     let (mut modules, mut problems) = (Vec::new(), Vec::new());
     for file in files(path)? {
-        let found = visit_file(&file, reading, |part| modules.push(load(&part.module.path, part.text)));
+        let found = visit_file(&file, reading, |part| modules.push(load(&part.module.path, part.text, &Maps::default())));
         problems.extend(found?.problems);
     }
     match reading.arch {
@@ -225,10 +226,22 @@ pub fn read_all(path: &Path, reading: Reading<'_>) -> Result<(Vec<Module>, Vec<P
     }
 }
 
-fn load(path: &Path, text: String) -> Module {
+fn load(path: &Path, text: String, maps: &Maps) -> Module {
     let mut sources = Sources::default();
-    let (program, diagnostics): (_, Vec<Diagnostic>) = sema::load(&mut sources, path.display().to_string(), text);
+    let (program, diagnostics): (_, Vec<Diagnostic>) = sema::load_at(&mut sources, path.display().to_string(), text, maps);
     Module { program, sources, diagnostics }
+}
+
+/// Reads the modules at `paths` and links them; CUDA C++ is compiled first.
+///
+/// # Errors
+/// A file that is no text, holds something else than PTX, or cannot be compiled. What is wrong with a text are diagnostics.
+pub fn read_linked(paths: &[PathBuf], compiler: &Compiler, maps: &Maps) -> Result<Module, OpenError> {
+    let text = |path: &PathBuf| Ok((path.display().to_string(), text_of(path, compiler)?));
+    let texts = paths.iter().map(text).collect::<Result<Vec<_>, OpenError>>()?;
+    let mut sources = Sources::default();
+    let (program, diagnostics) = sema::load_linked(&mut sources, texts, maps);
+    Ok(Module { program, sources, diagnostics })
 }
 
 /// The module that is taken of what was given, and what is worth saying of the choice.
@@ -249,11 +262,19 @@ pub struct Chosen {
 /// # Errors
 /// A file cannot be used, a module has errors, or several kernels are called so.
 pub fn choose(paths: &[PathBuf], kernel: Option<&str>, overrides: &Overrides) -> Result<Chosen, OpenError> {
+    choose_at(paths, kernel, overrides, &Maps::default())
+}
+
+/// The same, with variables and windows where `maps` say.
+///
+/// # Errors
+/// As those of [`choose`].
+pub fn choose_at(paths: &[PathBuf], kernel: Option<&str>, overrides: &Overrides, maps: &Maps) -> Result<Chosen, OpenError> {
     let reading = Reading { compiler: &overrides.compiler, arch: overrides.arch.as_deref() };
     let mut first = None;
     for path in paths {
         let is_text = reading.arch.is_none() && !has_several(path)?;
-        let found = if is_text { read_one(path, kernel, reading.compiler)? } else { search(path, kernel, reading)? };
+        let found = if is_text { read_one(path, kernel, reading.compiler, maps)? } else { search(path, kernel, reading, maps)? };
         match found {
             (chosen, true) => return Ok(chosen),
             (chosen, false) => {
@@ -280,8 +301,8 @@ pub fn has_several(path: &Path) -> Result<bool, OpenError> {
 }
 
 /// The module at `path`, and whether it holds `kernel`.
-fn read_one(path: &Path, kernel: Option<&str>, compiler: &Compiler) -> Result<(Chosen, bool), OpenError> {
-    let module = read_module_with(path, compiler)?;
+fn read_one(path: &Path, kernel: Option<&str>, compiler: &Compiler, maps: &Maps) -> Result<(Chosen, bool), OpenError> {
+    let module = read_module_at(path, compiler, maps)?;
     let Some(program) = module.program.clone() else { return Err(OpenError::Module(module)) };
     let holds = kernel.is_none_or(|kernel| program.function(kernel).is_some() || !program.kernels_called(kernel).is_empty());
     Ok((Chosen { path: path.to_path_buf(), program, reasons: Vec::new(), problems: Vec::new() }, holds))
@@ -329,7 +350,7 @@ fn short(kernel: &Kernel) -> String {
 }
 
 /// The module of the file or the folder at `path` that holds `kernel`, for the best architecture, and whether it does.
-fn search(path: &Path, kernel: Option<&str>, reading: Reading<'_>) -> Result<(Chosen, bool), OpenError> {
+fn search(path: &Path, kernel: Option<&str>, reading: Reading<'_>, maps: &Maps) -> Result<(Chosen, bool), OpenError> {
     let mut search = Search::default();
     let mut modules = 0;
     for file in files(path)? {
@@ -358,7 +379,7 @@ fn search(path: &Path, kernel: Option<&str>, reading: Reading<'_>) -> Result<(Ch
         return Err(OpenError::File(format!("{}: {}{}", path.display(), wrong_name(name, &called, &kernels), said())));
     }
     let Part { module, text } = part;
-    let read = load(&module.path, text);
+    let read = load(&module.path, text, maps);
     let Some(program) = read.program.clone() else { return Err(OpenError::Module(read)) };
     let mut reasons = Vec::new();
     if modules > 1 {

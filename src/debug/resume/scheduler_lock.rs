@@ -17,7 +17,7 @@ use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::timeline::Input;
 use crate::isa::{ScalarType, Space};
 use crate::machine::{GroupState, Issue, Tick};
-use crate::program::{Base, Src, SrcKind, map};
+use crate::program::{Base, Src, SrcKind};
 
 /// The stepped warp, and why others ran.
 pub struct SchedulerLock {
@@ -83,7 +83,7 @@ impl Session {
             Base::Frame => u64::from(issue.frame.local),
         };
         let generic = base.wrapping_add(i64::from(address.offset) as u64);
-        let (space, window) = if space == Space::Generic { map::map(self.program().address_bits).window_of(generic) } else { (space, 0) };
+        let (space, window) = if space == Space::Generic { self.program().map.window_of(generic) } else { (space, 0) };
         let owner = Focus { block, warp: warp.number(), lane: lane as u32, frame: 0 };
         let (address, bytes) = (generic.wrapping_sub(window), u64::from(bytes));
         Some(MemoryTarget { name: String::new(), space, owner, address, bytes, ty: ScalarType::B8 })

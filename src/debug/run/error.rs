@@ -1,7 +1,7 @@
 //! Why a run cannot go on for a reason outside the kernel.
 
 use crate::launch::DataError;
-use crate::machine::{NotMapped, OutOfMemory};
+use crate::machine::{NotMapped, OutOfMemory, Taken};
 
 /// A run that cannot go on for a reason outside the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +25,9 @@ pub enum RunError {
     /// A case without launches.
     #[error("the launch file describes no launch")]
     NoLaunch,
+    /// Memory is asked for at an address where something else is.
+    #[error(transparent)]
+    Taken(#[from] Taken),
     /// A buffer is not where it was made.
     #[error(transparent)]
     NotMapped(#[from] NotMapped),

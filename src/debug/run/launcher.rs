@@ -7,7 +7,7 @@ use super::options::RunOptions;
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::units::format_bytes;
 use crate::launch::{Case, Contents, PlannedBuffer, PlannedLaunch, PlannedVariable, pieces};
-use crate::machine::{Device, Instrumentation, LaunchConfig, Machine, Tick};
+use crate::machine::{Device, Instrumentation, LaunchConfig, Machine, PAGE_BYTES, Tick};
 use crate::program::Program;
 
 /// A case to run, and how.
@@ -43,18 +43,21 @@ impl<'a> Job<'a> {
     ) -> Result<Result<Machine, RejectedLaunch>, RunError> {
         let buffers = &self.case.buffers;
         addresses.truncate(buffers.iter().filter(|buffer| buffer.launch < fault_context.index).count());
+        buffers.iter().for_each(|buffer| buffer.at.iter().for_each(|at| device.reserve(*at..at + buffer.bytes)));
         for buffer in buffers.iter().filter(|buffer| buffer.launch == fault_context.index) {
             self.check_room(&device, (&buffer.name, &buffer.contents, buffer.bytes))?;
             let address = make_buffer(&mut device, buffer)?;
             if buffer.expect.is_none() && buffers.iter().any(|other| other.expect.is_some()) {
                 device.leave_uncompared(address..address + buffer.bytes);
             }
+            buffer.ignored.iter().for_each(|range| device.leave_uncompared(address + range.start..address + range.end));
             addresses.push(address);
         }
         for given in &fault_context.launch.variables {
             self.check_room(&device, (&self.program.variables[given.variable.index()].name, &given.contents, given.bytes))?;
             give_variable(&mut device, given)?;
         }
+        write_parts(&mut device, self.case, fault_context.index, addresses)?;
         let fault = match &fault_context.launch.bounds {
             Some(message) => Box::new(fault_context.refused(message.clone())),
             None => match Machine::new(device.clone(), self.config(fault_context.launch, addresses, start)) {
@@ -71,6 +74,9 @@ impl<'a> Job<'a> {
         let limit = self.options.memory_limit;
         match contents {
             Contents::Uninit | Contents::Byte(_) => Ok(()),
+            Contents::Pages(pages) => {
+                self.check_room(device, (name, &Contents::Bytes(Vec::new()), pages.offsets.len() as u64 * PAGE_BYTES as u64))
+            }
             Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) if device.touched_bytes().saturating_add(all) <= limit.0 => Ok(()),
             Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) => {
                 let (bytes, limit) = (format_bytes(all), format_bytes(limit.0));
@@ -90,6 +96,7 @@ impl<'a> Job<'a> {
             kernel: launch.kernel,
             grid: launch.grid,
             block: launch.block,
+            only: launch.blocks.clone(),
             cluster: launch.cluster,
             explicit_cluster: self.names_cluster(launch),
             dynamic_shared: launch.dynamic_shared,
@@ -116,7 +123,9 @@ fn give_variable(device: &mut Device, given: &PlannedVariable) -> Result<(), Run
             piece.fill(byte);
             write(offset, piece)
         }),
-        Contents::Uninit | Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) => given.contents.fill(given.bytes, &mut write),
+        Contents::Uninit | Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) | Contents::Pages(_) => {
+            given.contents.fill(given.bytes, &mut write)
+        }
     }
 }
 
@@ -125,11 +134,42 @@ fn make_buffer(device: &mut Device, buffer: &PlannedBuffer) -> Result<u64, RunEr
     let fill = match buffer.contents {
         Contents::Uninit => None,
         Contents::Byte(byte) => Some(byte),
-        Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) => Some(0),
+        Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) | Contents::Pages(_) => Some(0),
     };
+    let write = |device: &mut Device, address: u64| {
+        buffer.contents.fill(buffer.bytes, &mut |offset, piece| device.write(address + offset, piece).map_err(RunError::from))
+    };
+    if let Some(address) = buffer.at {
+        device.allocate_at(&buffer.name, address, buffer.bytes, fill)?;
+        if let Contents::Pages(pages) = &buffer.contents {
+            device.know_only(address, pages.offsets.iter().copied());
+        }
+        write(device, address)?;
+        return Ok(address);
+    }
     // Recorded suites store 8-bit results as words, into buffers that are declared by the byte.
     let padding = if buffer.element.bytes() == 1 { buffer.bytes.saturating_mul(3) } else { 0 };
     let address = device.allocate_padded(&buffer.name, buffer.bytes, padding, fill)?;
-    buffer.contents.fill(buffer.bytes, &mut |offset, piece| device.write(address + offset, piece).map_err(RunError::from))?;
+    if let Contents::Pages(pages) = &buffer.contents {
+        device.know_only(address, pages.offsets.iter().copied());
+    }
+    write(device, address)?;
     Ok(address)
+}
+
+/// Writes what stands at some bytes of the buffers of a launch and of its variables, now that all addresses are known.
+fn write_parts(device: &mut Device, case: &Case, index: usize, addresses: &[u64]) -> Result<(), RunError> {
+    for (buffer, address) in case.buffers.iter().zip(addresses).filter(|(buffer, _)| buffer.launch == index) {
+        for part in &buffer.parts {
+            let at = address + part.offset;
+            device.write(at, &part.encode(addresses))?;
+            device.define(at..at + u64::from(part.bytes));
+        }
+    }
+    for variable in case.launches.get(index).into_iter().flat_map(|launch| &launch.variables) {
+        for part in &variable.parts {
+            device.write_variable(variable.variable, part.offset, &part.encode(addresses))?;
+        }
+    }
+    Ok(())
 }

@@ -72,7 +72,11 @@ fn head(device: Option<&Device>, buffer: &PlannedBuffer, address: u64) -> Result
     let mut values = Vec::new();
     if let Some(device) = device {
         device.read(address, &mut bytes)?;
-        values = bytes.chunks_exact(size as usize).map(|bytes| element_text(buffer.element, buffer.element.read(bytes))).collect();
+        let text = |(at, bytes): (u64, &[u8])| match device.unknown(at, size).is_empty() {
+            true => element_text(buffer.element, buffer.element.read(bytes)),
+            false => "?".to_string(),
+        };
+        values = (address..).step_by(size as usize).zip(bytes.chunks_exact(size as usize)).map(text).collect();
     }
     let extents: String = buffer.shape.iter().map(|extent| format!("[{extent}]")).collect();
     let more = buffer.bytes > shown * size;

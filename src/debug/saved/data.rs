@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::launch::{Case, Contents, DataError, ParamValue, PlannedBuffer, PlannedLaunch};
+use crate::launch::{Case, Contents, DataError, ParamValue, PlannedBuffer, PlannedLaunch, values_of};
 use crate::machine::Digest;
 use crate::program::Program;
 
@@ -53,6 +53,7 @@ fn saved(what: String, digest: Digest) -> SavedInput {
 fn buffer_name(buffer: &PlannedBuffer) -> String {
     let file = match &buffer.contents {
         Contents::File(range) => range.file.path.file_name().map_or(String::new(), |name| format!(" ({})", name.to_string_lossy())),
+        Contents::Pages(pages) => pages.file.path.file_name().map_or(String::new(), |name| format!(" ({})", name.to_string_lossy())),
         Contents::Uninit | Contents::Byte(_) | Contents::Made(..) | Contents::Bytes(_) => String::new(),
     };
     format!("buffer {}{file}", buffer.name)
@@ -65,13 +66,20 @@ fn launch_digest(launch: &PlannedLaunch) -> Digest {
     digest.word(u64::from(launch.cooperative));
     digest.bytes(&launch.param_bytes(&[]));
     for param in &launch.params {
-        digest.word(match param.value {
-            ParamValue::Bytes(_) => 0,
-            ParamValue::Address { buffer, .. } | ParamValue::TensorMap { buffer, .. } => buffer as u64 + 1,
-        });
+        digest_value(&mut digest, &param.value);
     }
     launch.images.iter().for_each(|image| digest.bytes(format!("{image:?}").as_bytes()));
     digest
+}
+
+/// Which buffers a value leads to.
+fn digest_value(digest: &mut Digest, value: &ParamValue) {
+    for value in values_of(value) {
+        digest.word(match value {
+            ParamValue::Bytes(_) | ParamValue::Struct { .. } => 0,
+            ParamValue::Address { buffer, .. } | ParamValue::TensorMap { buffer, .. } => *buffer as u64 + 1,
+        });
+    }
 }
 
 /// What a buffer is and holds at the start.
@@ -83,7 +91,14 @@ fn buffer_digest(buffer: &PlannedBuffer) -> Result<Digest, DataError> {
     match buffer.contents {
         Contents::Uninit => digest.word(0),
         Contents::Byte(byte) => digest.word(1 + u64::from(byte)),
+        Contents::Pages(ref pages) => pages.offsets.iter().for_each(|offset| digest.word(*offset)),
         Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) => {}
+    }
+    buffer.at.iter().for_each(|at| digest.word(*at));
+    for part in &buffer.parts {
+        digest.word(part.offset);
+        digest.bytes(&part.encode(&[]));
+        digest_value(&mut digest, &part.value);
     }
     buffer.contents.fill(buffer.bytes, &mut |_, piece: &[u8]| -> Result<(), DataError> {
         digest.bytes(piece);

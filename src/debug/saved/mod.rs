@@ -12,12 +12,12 @@ mod types;
 pub use data::SavedInput;
 pub use types::SavedType;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{Diagnostic, Dim3, SourceFile, Sources, Span, counted};
+use crate::base::{Diagnostic, Dim3, SourceFile, SourceId, Sources, Span, counted};
 use crate::debug::breakpoints::{Breakpoint, Breakpoints, Condition, LogMessage, Trigger};
 use crate::debug::findings::Suppressions;
 use crate::debug::focus::{Focus, ThreadFilter};
@@ -355,7 +355,8 @@ impl SavedModule {
     fn of(program: &Program) -> Self {
         let source = program.functions.first().map(|function| program.sources_text.file(function.span.source));
         let mut digest = Digest::default();
-        digest.bytes(source.map_or("", |source| source.text()).as_bytes());
+        let sources: BTreeSet<SourceId> = program.functions.iter().map(|function| function.span.source).collect();
+        sources.into_iter().for_each(|source| digest.bytes(program.sources_text.file(source).text().as_bytes()));
         Self { name: source.map_or("", |source| source.short_name()).to_string(), digest: format!("{:016x}", digest.value()) }
     }
 }

@@ -18,7 +18,7 @@ use crate::debug::findings::FindingText;
 use crate::debug::names::place::subscript;
 use crate::debug::run::{CaseRun, Interrupt, Reversed, RunError, RunOptions, run_case_until};
 use crate::debug::value::element_text;
-use crate::launch::{self, Case, Element, ExpectedFindings, Kind, Mismatch, PlannedBuffer, Tolerance};
+use crate::launch::{self, Case, Compared, Element, ExpectedFindings, Kind, Mismatch, PlannedBuffer, Tolerance, join_ranges};
 use crate::machine::Device;
 use crate::program::{Pc, Program};
 
@@ -304,7 +304,12 @@ fn compare_buffer(device: &Device, address: u64, buffer: &PlannedBuffer, exact: 
     let Some(expect) = &buffer.expect else { return Ok(launch::Comparison::default()) };
     let read = |offset: u64, out: &mut [u8]| device.read(address + offset, out).map_err(RunError::from);
     let tolerance = if exact { Tolerance::Bits } else { expect.tolerance };
-    expect.compare(buffer.element, tolerance, buffer.bytes, MISMATCHES_LISTED, read)
+    let PlannedBuffer { element, bytes, ignored, .. } = buffer;
+    let unknown = device.unknown(address, *bytes).into_iter().map(|range| range.start - address..range.end - address);
+    let mut ignored: Vec<_> = ignored.iter().cloned().chain(unknown).collect();
+    join_ranges(&mut ignored);
+    let compared = Compared { element: *element, tolerance, bytes: *bytes, ignored: &ignored, kept: MISMATCHES_LISTED };
+    expect.compare(&compared, read)
 }
 
 fn failure(buffer: &PlannedBuffer, mismatch: &Mismatch, writer: Option<Writer>) -> Failure {

@@ -45,7 +45,7 @@ pub fn blocks(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<BlockSpan> {
     let is_wanted = |(span, _): &Span| wanted.is_none_or(|wanted| span.contains(&wanted));
     let row = |(span, condition): Span| {
         let span = wanted.map_or(span, |wanted| wanted..wanted + 1);
-        let index = |number: u64| index_of(number, machine.config().grid);
+        let index = |number: u64| machine.block_index(number);
         BlockSpan {
             first: index(span.start),
             last: index(span.end - 1),
@@ -99,9 +99,4 @@ fn condition(scene: &Scene<'_>, block: [u32; 3]) -> Condition {
         [(state, _)] => Condition::All(state),
         _ => Condition::Mixed(counts),
     }
-}
-
-fn index_of(number: u64, grid: [u32; 3]) -> [u32; 3] {
-    let (x, y) = (u64::from(grid[0].max(1)), u64::from(grid[1].max(1)));
-    [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
 }

@@ -74,7 +74,7 @@ pub enum SymbolKind {
 /// Functions, labels and variables whose names contain `part`; labels only of the focused function.
 pub fn symbols(scene: &Scene<'_>, part: &str) -> Vec<SymbolRow> {
     let program = scene.program();
-    let map = map::map(program.address_bits);
+    let map = &program.map;
     let functions = program.functions.iter().enumerate().map(|(index, function)| SymbolRow {
         name: function.name.to_string(),
         kind: if function.is_kernel { SymbolKind::Kernel } else { SymbolKind::Function },

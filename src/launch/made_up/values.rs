@@ -4,8 +4,8 @@ use super::uses::{NumberUse, PointerUse, WordUse};
 use super::{BOX_BYTES, Basis, Guess, Integers, ONE_OF_SEVERAL, Reason, Study};
 use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement, TypeKind};
 use crate::launch::element::{Element, Kind, Number};
-use crate::launch::file::{Buffer, Init, Param};
-use crate::launch::image::Memory;
+use crate::launch::file::{Buffer, Compare, Init, Param, Parts};
+use crate::launch::image::BufferRef;
 use crate::launch::tensor_map::TensorMap;
 use crate::program::{self, TENSOR_MAP_BYTES};
 
@@ -122,7 +122,16 @@ impl Study<'_> {
         };
         let at = used.at.map_or(String::new(), |at| format!(" at {}", self.place(at)));
         let why = format!("{len} {ty}, {what}: {verb}{at}");
-        let buffer = Buffer { name: name.to_string(), elem: element, len: Some(len), shape: None, init, expect: None, tolerance: None };
+        let buffer = Buffer {
+            name: name.to_string(),
+            elem: element,
+            len: Some(len),
+            shape: None,
+            init,
+            expect: None,
+            tolerance: None,
+            compare: Compare::default(),
+        };
         (buffer, why)
     }
 
@@ -136,7 +145,16 @@ impl Study<'_> {
         }
         let blocks: u64 = guess.grid.iter().map(|extent| u64::from(*extent)).product();
         let (elem, len) = (Element::B8, Some(bytes.saturating_mul(blocks)));
-        let buffer = Buffer { name: name.to_string(), elem, len, shape: None, init: Init::Uninit, expect: None, tolerance: None };
+        let buffer = Buffer {
+            name: name.to_string(),
+            elem,
+            len,
+            shape: None,
+            init: Init::Uninit,
+            expect: None,
+            tolerance: None,
+            compare: Compare::default(),
+        };
         (Param::Buffer(buffer), Some(Reason::new(name, format!("scratch memory, {bytes} bytes for each block")).based(Basis::Given)))
     }
 
@@ -205,7 +223,7 @@ impl Study<'_> {
                 pointers.join(", byte ")
             ),
         };
-        (Param::Bytes(digits), Some(Reason::new(name, why)))
+        (Param::Bytes(digits, Parts::new()), Some(Reason::new(name, why)))
     }
 
     /// Dimensions of the array of a tensor map.
@@ -231,7 +249,16 @@ impl Study<'_> {
             Kind::Float => Init::Random { seed: index as u64 + 1, low: Number::Integer(-1), high: Number::Integer(1) },
             Kind::Bits | Kind::Unsigned | Kind::Signed => Init::Iota { start: Number::Integer(0), step: Number::Integer(1) },
         };
-        let buffer = Buffer { name: name.to_string(), elem, len: None, shape: Some(shape), init, expect: None, tolerance: None };
+        let buffer = Buffer {
+            name: name.to_string(),
+            elem,
+            len: None,
+            shape: Some(shape),
+            init,
+            expect: None,
+            tolerance: None,
+            compare: Compare::default(),
+        };
         self.map_over(index, buffer, guess)
     }
 
@@ -278,7 +305,7 @@ impl Study<'_> {
         let extents = tile.iter().map(u32::to_string).collect::<Vec<_>>().join(" x ");
         let why = known.map_or("rows of 128 bytes, as many as the barrier objects expect", |known| &known.why);
         let mut map = TensorMap {
-            buffer: Memory::Alias(String::new()),
+            buffer: BufferRef::Alias(String::new()),
             elem,
             dims: Vec::new(),
             strides: Vec::new(),

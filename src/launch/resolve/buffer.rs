@@ -1,14 +1,15 @@
 //! Buffers: how many elements, what they hold at the start, what they must hold at the end.
 
 use super::param::count;
-use super::{Resolver, Scope};
+use super::{Pending, Resolver, Scope};
 use crate::base::counted;
 use crate::launch::data::{DataFile, DataRange, Form};
 use crate::launch::element::{Element, Kind, Number};
 use crate::launch::expect::Expect;
-use crate::launch::file::{Buffer, Init, Tolerance};
+use crate::launch::file::{Buffer, Compare, Init, Tolerance};
 use crate::launch::init::{Contents, Recipe};
 use crate::launch::npy_types::saving;
+use crate::launch::pages::{PAGE_BYTES, Pages};
 use crate::launch::plan::PlannedBuffer;
 use crate::launch::value_path::ValuePath;
 use std::sync::Arc;
@@ -17,6 +18,8 @@ use std::sync::Arc;
 const TOTAL_BYTES_MAX: u64 = 141 << 30;
 /// Bytes at most of buffers whose elements are made one by one, and so must be stored.
 const STORED_BYTES_MAX: u64 = 16 << 30;
+/// Elements at most that are compared as a multiset, which sorts them.
+const MULTISET_MAX: u64 = 1 << 26;
 /// Bytes at most of what printf must have written.
 const PRINTED_BYTES_MAX: u64 = 1 << 30;
 
@@ -37,6 +40,9 @@ impl Resolver<'_> {
         }
         let planned = self.buffer(launch, place, buffer);
         let index = scope.buffers.len();
+        if let Init::With(_, parts) = &buffer.init {
+            scope.pending.push(Pending { buffer: index, place: place.field("init").field("at"), parts: parts.clone() });
+        }
         scope.by_name.insert(buffer.name.clone(), index);
         scope.places.push(place.clone());
         scope.buffers.push(planned);
@@ -45,7 +51,11 @@ impl Resolver<'_> {
 
     /// A buffer with a mistake is resolved as far as possible, so that later mistakes are found as well.
     fn buffer(&mut self, launch: usize, place: &ValuePath, buffer: &Buffer) -> PlannedBuffer {
-        let init = place.field("init");
+        let (init, within) = match &buffer.init {
+            Init::With(within, _) => (place.field("init").item(0), Some(Buffer { init: (**within).clone(), ..buffer.clone() })),
+            _ => (place.field("init"), None),
+        };
+        let buffer = within.as_ref().unwrap_or(buffer);
         let source = self.source(&init, &buffer.init);
         let shape = self.buffer_shape(place, buffer, source.as_ref());
         let element = buffer.elem;
@@ -56,10 +66,19 @@ impl Resolver<'_> {
         // What is expected of a buffer without a size, which is an error, may have any.
         let expected = buffer.expect.as_ref().filter(|_| is_sized);
         let expect = expected.and_then(|expect| self.expect(place, buffer, expect, (&shape, bytes)));
-        if let (None, Some(_)) = (&buffer.expect, buffer.tolerance) {
-            self.error(&place.field("tolerance"), "a tolerance without 'expect' means nothing");
+        self.check_comparison(place, buffer, bytes);
+        PlannedBuffer {
+            name: buffer.name.clone(),
+            element,
+            shape,
+            bytes,
+            at: None,
+            contents,
+            parts: Vec::new(),
+            expect,
+            ignored: Vec::new(),
+            launch,
         }
-        PlannedBuffer { name: buffer.name.clone(), element, shape, bytes, contents, expect, launch }
     }
 
     /// The extents that are written, or those of the data; none where there is a mistake in them.
@@ -126,7 +145,11 @@ impl Resolver<'_> {
         let (mut total, mut stored) = (0_u64, 0_u64);
         for (buffer, place) in scope.buffers.iter().zip(&scope.places) {
             total += buffer.bytes;
-            stored += if matches!(buffer.contents, Contents::Made(..)) { buffer.bytes } else { 0 };
+            stored += match &buffer.contents {
+                Contents::Made(..) => buffer.bytes,
+                Contents::Pages(pages) => pages.offsets.len() as u64 * PAGE_BYTES,
+                Contents::Uninit | Contents::Byte(_) | Contents::Bytes(_) | Contents::File(_) => 0,
+            };
             if total > TOTAL_BYTES_MAX {
                 let message = format!("the buffers up to this one have more than {} GiB, the memory of the device", TOTAL_BYTES_MAX >> 30);
                 return self.error(place, message);
@@ -155,12 +178,31 @@ impl Resolver<'_> {
             },
             Init::Iota { start, step } => self.iota(place, element, start, step),
             Init::Random { seed, low, high } => self.random(place, element, seed, low, high),
+            Init::Pages(ref name) => self.pages(place, name, bytes),
+            Init::With(..) => {
+                self.error(place, "what stands at some bytes is said once: With(Zero, at: {8: .., 16: ..})");
+                Contents::Uninit
+            }
             Init::Values(_) | Init::File(_) | Init::Slice { .. } => match source {
                 // A mistake in the size is one mistake.
                 Some(_) if buffer.len.is_some() && buffer.shape.is_some() => Contents::Uninit,
                 Some(source) => self.sized(place, buffer, source, bytes),
                 None => Contents::Uninit,
             },
+        }
+    }
+
+    fn pages(&mut self, place: &ValuePath, name: &str, bytes: u64) -> Contents {
+        let found = self.files.get(&self.file.folder.join(name)).and_then(|file| {
+            let path = file.path.display().to_string();
+            Pages::read(file, bytes).map_err(|reason| format!("'{path}' {reason}"))
+        });
+        match found {
+            Ok(pages) => Contents::Pages(pages),
+            Err(message) => {
+                self.error(&place.item(0), message);
+                Contents::Uninit
+            }
         }
     }
 
@@ -223,7 +265,24 @@ impl Resolver<'_> {
             return None;
         }
         let contents = self.sized(&place, buffer, source, bytes);
-        Some(Expect { contents, tolerance })
+        Some(Expect { contents, tolerance, compare: buffer.compare })
+    }
+
+    /// What says how a buffer is compared must have something to be compared with.
+    fn check_comparison(&mut self, place: &ValuePath, buffer: &Buffer, bytes: u64) {
+        if let (None, Some(_)) = (&buffer.expect, buffer.tolerance) {
+            self.error(&place.field("tolerance"), "a tolerance without 'expect' means nothing");
+        }
+        if buffer.compare == Compare::Index {
+            return;
+        }
+        let elements = bytes / u64::from(buffer.elem.bytes());
+        if buffer.expect.is_none() {
+            self.error(&place.field("compare"), "'compare' without 'expect' means nothing");
+        } else if elements > MULTISET_MAX {
+            let message = format!("buffer '{}' has {elements} elements, and a multiset at most {MULTISET_MAX}", buffer.name);
+            self.error(&place.field("compare"), message);
+        }
     }
 
     fn check_tolerance(&mut self, place: &ValuePath, element: Element, tolerance: Tolerance) {

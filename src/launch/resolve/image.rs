@@ -4,8 +4,9 @@ use super::param::count;
 use super::{Resolver, Scope};
 use crate::isa::{self, AddressMode, ChannelType, Filter, Geometry, ImageKind};
 use crate::launch::element::Element;
-use crate::launch::file::Launch;
-use crate::launch::image::{Image, Memory, ReadMode, Sampler, Surface, Texture};
+use crate::launch::file::{Launch, Param};
+use crate::launch::image::{BufferRef, Image, ReadMode, Sampler, Surface, Texture};
+use crate::launch::init::Contents;
 use crate::launch::plan::PlannedImage;
 use crate::launch::value_path::ValuePath;
 use crate::program::{self, Content, Texels, map};
@@ -15,7 +16,7 @@ const EXTENT_MAX: u32 = 1 << 27;
 
 /// What a texture and a surface say alike.
 struct Extents<'a> {
-    buffer: &'a Memory,
+    buffer: &'a BufferRef,
     shape: &'a [u32],
     layers: Option<u32>,
     cube: bool,
@@ -74,6 +75,10 @@ impl Resolver<'_> {
             Image::Surface(surface) => self.surface(index, place, surface, scope)?,
             Image::Sampler(sampler) => (Content::Sampler(self.sampler(place, sampler)?), None, "sampler".to_string()),
         };
+        if let Some(buffer) = buffer.map(|buffer| &scope.buffers[buffer]).filter(|buffer| matches!(buffer.contents, Contents::Pages(_))) {
+            self.error(place, format!("the texels lie in '{}', of which not all pages are known", buffer.name));
+            return None;
+        }
         Some(PlannedImage { image: program::Image { handle, name: name.into(), content }, buffer })
     }
 
@@ -144,8 +149,8 @@ impl Resolver<'_> {
     /// The texels, at address 0, and the buffer they lie in.
     fn texels(&mut self, index: usize, place: &ValuePath, extents: &Extents<'_>, scope: &mut Scope) -> Option<(Texels, usize)> {
         let buffer = match extents.buffer {
-            Memory::Buffer(buffer) => self.define_buffer(index, &place.field("buffer"), buffer, scope)?,
-            Memory::Alias(name) => match scope.by_name.get(name) {
+            BufferRef::Buffer(buffer) => self.define_buffer(index, &place.field("buffer"), buffer, scope)?,
+            BufferRef::Alias(name) => match scope.by_name.get(name) {
                 Some(buffer) => *buffer,
                 None => {
                     self.error(&place.field("buffer"), format!("there is no buffer '{name}' yet"));
@@ -222,4 +227,14 @@ fn channel_type(element: Element) -> Option<ChannelType> {
         Element::F32 => ChannelType::F32,
         Element::U64 | Element::S64 | Element::B64 | Element::BF16 | Element::F64 => return None,
     })
+}
+
+/// The texture, sampler or surface whose handle an entry is.
+pub(super) fn image_of(param: &Param) -> Option<Image> {
+    match param {
+        Param::Texture(texture) => Some(Image::Texture(texture.clone())),
+        Param::Sampler(sampler) => Some(Image::Sampler(sampler.clone())),
+        Param::Surface(surface) => Some(Image::Surface(surface.clone())),
+        _ => None,
+    }
 }

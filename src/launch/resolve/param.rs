@@ -1,12 +1,12 @@
 //! Parameters: does the entry fit the kernel's parameter, and which bytes or address does it mean.
 
+use super::image::image_of;
 use super::{Resolver, Scope};
 use crate::base::counted;
 use crate::launch::file::{Launch, Param};
-use crate::launch::image::Image;
 use crate::launch::plan::{ParamValue, PlannedImage, PlannedParam};
 use crate::launch::value_path::ValuePath;
-use crate::program::{self, Function, ParamPlace, TENSOR_MAP_BYTES};
+use crate::program::{self, Function, ParamPlace};
 
 impl Resolver<'_> {
     pub(super) fn params(
@@ -51,7 +51,7 @@ impl Resolver<'_> {
     }
 
     /// What an entry means, whatever parameter it is for. Buffers become known by their name.
-    fn value(&mut self, launch_index: usize, place: &ValuePath, param: &Param, scope: &mut Scope) -> Option<ParamValue> {
+    pub(super) fn value(&mut self, launch_index: usize, place: &ValuePath, param: &Param, scope: &mut Scope) -> Option<ParamValue> {
         match param {
             Param::Buffer(buffer) => {
                 let buffer = self.define_buffer(launch_index, place, buffer, scope)?;
@@ -60,7 +60,12 @@ impl Resolver<'_> {
             Param::TensorMap(map) => self.tensor_map(launch_index, place, map, scope),
             Param::Alias(name) => self.address(place, name, 0, scope),
             Param::Offset(name, add) => self.address(place, name, *add, scope),
-            Param::Bytes(digits) => self.hexadecimal(place, digits).map(ParamValue::Bytes),
+            Param::Bytes(digits, parts) if parts.is_empty() => self.hexadecimal(place, digits).map(ParamValue::Bytes),
+            Param::Bytes(digits, parts) => {
+                let bytes = self.hexadecimal(&place.item(0), digits)?;
+                let parts = self.parts(launch_index, &place.field("at"), parts, (bytes.len() as u64, "the structure"), scope);
+                Some(ParamValue::Struct { bytes, parts })
+            }
             _ => {
                 let (element, number) = param.scalar()?;
                 match element.encode(number) {
@@ -77,17 +82,15 @@ impl Resolver<'_> {
     /// The entry as the value of the parameter `formal`, if the sizes agree.
     fn fit(&mut self, place: &ValuePath, index: usize, param: &Param, formal: &program::Param, value: ParamValue) -> Option<PlannedParam> {
         let ParamPlace::Kernel(offset) = formal.place else { return None };
-        let (what, bytes) = match &value {
-            ParamValue::Bytes(bytes) => match param.scalar() {
-                Some((element, _)) => (format!("{element:?} has {}", count(u64::from(element.bytes()))), bytes.len() as u64),
-                None if image_of(param).is_some() => ("a handle has 8 bytes".to_string(), bytes.len() as u64),
-                None => (format!("{} are given", count(bytes.len() as u64)), bytes.len() as u64),
+        let bytes = self.bytes_of(&value);
+        let what = match &value {
+            ParamValue::Bytes(_) | ParamValue::Struct { .. } => match param.scalar() {
+                Some((element, _)) => format!("{element:?} has {}", count(u64::from(element.bytes()))),
+                None if image_of(param).is_some() => "a handle has 8 bytes".to_string(),
+                None => format!("{} are given", count(bytes)),
             },
-            ParamValue::TensorMap { .. } => (format!("a tensor map has {TENSOR_MAP_BYTES} bytes"), TENSOR_MAP_BYTES as u64),
-            ParamValue::Address { .. } => {
-                let bytes = u64::from(self.program.address_bits / 8);
-                (format!("an address has {bytes} bytes"), bytes)
-            }
+            ParamValue::TensorMap { .. } => format!("a tensor map has {bytes} bytes"),
+            ParamValue::Address { .. } => format!("an address has {bytes} bytes"),
         };
         if bytes != u64::from(formal.bytes) {
             self.error(place, format!("params[{index}]: kernel parameter {}; {what}", describe_sentence(formal)));
@@ -131,16 +134,6 @@ impl Resolver<'_> {
             return None;
         }
         Some(values.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
-    }
-}
-
-/// The texture, sampler or surface whose handle an entry is.
-fn image_of(param: &Param) -> Option<Image> {
-    match param {
-        Param::Texture(texture) => Some(Image::Texture(texture.clone())),
-        Param::Sampler(sampler) => Some(Image::Sampler(sampler.clone())),
-        Param::Surface(surface) => Some(Image::Surface(surface.clone())),
-        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::param::count;
 use super::{Resolver, Scope};
 use crate::isa::Interleave;
-use crate::launch::image::Memory;
+use crate::launch::image::BufferRef;
 use crate::launch::plan::ParamValue;
 use crate::launch::tensor_map::{Im2col, TensorMap};
 use crate::launch::value_path::ValuePath;
@@ -20,7 +20,7 @@ impl Resolver<'_> {
             address: 0,
             element: map.elem,
             rank: map.dims.len(),
-            dims: filled(&map.dims, 0),
+            dims: filled(&map.dims, 1),
             strides: filled(&map.strides, 0),
             shape: self.box_shape(place, map)?,
             element_strides: filled(&map.element_strides, 1),
@@ -37,10 +37,10 @@ impl Resolver<'_> {
         fits.then(|| ParamValue::TensorMap { buffer, map: Box::new(planned) })
     }
 
-    fn tensor_memory(&mut self, launch_index: usize, place: &ValuePath, memory: &Memory, scope: &mut Scope) -> Option<usize> {
+    fn tensor_memory(&mut self, launch_index: usize, place: &ValuePath, memory: &BufferRef, scope: &mut Scope) -> Option<usize> {
         match memory {
-            Memory::Buffer(buffer) => self.define_buffer(launch_index, &place.item(0), buffer, scope),
-            Memory::Alias(name) => match self.address(&place.item(0), name, 0, scope)? {
+            BufferRef::Buffer(buffer) => self.define_buffer(launch_index, &place.item(0), buffer, scope),
+            BufferRef::Alias(name) => match self.address(&place.item(0), name, 0, scope)? {
                 ParamValue::Address { buffer, .. } => Some(buffer),
                 _ => None,
             },
@@ -67,7 +67,7 @@ impl Resolver<'_> {
 
     fn box_shape(&mut self, place: &ValuePath, map: &TensorMap) -> Option<BoxShape> {
         match (&map.tile, &map.im2col) {
-            (Some(extents), None) => Some(BoxShape::Tile(filled(extents, 0))),
+            (Some(extents), None) => Some(BoxShape::Tile(filled(extents, 1))),
             (None, Some(im2col)) => self.pixels(&place.field("im2col"), map.dims.len(), im2col),
             (Some(_), Some(_)) => {
                 self.error(&place.field("im2col"), "a tensor map has either 'box' or 'im2col'");

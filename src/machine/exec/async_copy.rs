@@ -156,9 +156,21 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 return Err(self.trap(TrapKind::OutOfBounds, LaneMask::of(lane), &message));
             }
             let at = Destination { owner: self.owner_of(&first), address: first.access.addresses[lane] };
+            if !write && first.space == Space::Global {
+                self.check_known_range(at.address, sizes[lane].into(), lane, group)?;
+            }
             named[lane] = Some(at);
         }
         Ok(named)
+    }
+
+    /// What a copy reads of global memory must be known.
+    pub(super) fn check_known_range(&self, address: u64, bytes: u64, lane: usize, group: &Group) -> Result<(), Box<Trap>> {
+        let unknown = self.global.find(address).and_then(|allocation| allocation.first_unknown(address, address, bytes));
+        match unknown {
+            Some(unknown) => Err(self.memory_fault(&LaneAccess::new([unknown; 32], LaneMask::of(lane), 1), Space::Global, false, group)),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn only_segment(

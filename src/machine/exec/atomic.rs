@@ -47,6 +47,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     ) -> Result<Vec<AccessSegment>, Box<Trap>> {
         let mut access = self.access(address, group, active, bytes);
         let segments = self.locate(&mut access, how.space, true, group)?.with(access);
+        self.check_known(&segments, group)?;
         segments.iter().for_each(|segment| self.report(segment.space, &segment.access, AccessKind::Atomic));
         Ok(segments)
     }

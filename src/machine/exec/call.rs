@@ -48,7 +48,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// The function whose address is called.
     fn callee_at(&self, address: u64, lanes: LaneMask) -> Result<FuncId, Box<crate::machine::state::trap::Trap>> {
-        let map = map::map(self.program.address_bits);
+        let map = &self.program.map;
         let index = map::function_of_address(map, address).filter(|index| (*index as usize) < self.program.functions.len());
         let message = || format!("indirect call to {address:#x}, which is not the address of a function");
         index.map(FuncId).ok_or_else(|| self.trap(TrapKind::CallTarget, lanes, &message()))

@@ -29,7 +29,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Where shared memory starts: in its own space, or in the generic one.
     fn shared_start(&self, generic: bool) -> u64 {
-        if generic { map::map(self.program.address_bits).window_start(Space::Shared) } else { 0 }
+        if generic { self.program.map.window_start(Space::Shared) } else { 0 }
     }
 
     fn map_shared(&mut self, wide: bool, generic: bool, d: Dst, [a, b]: [Src; 2], group: &Group, active: LaneMask) -> Executed {

@@ -44,6 +44,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         };
         let inside = |start: u64, end: u64| address >= start && address.saturating_add(bytes) <= end;
         let good = match space {
+            Space::Generic | Space::Global if !write && is_unknown(self.global, address, bytes) => return Some(TrapKind::NotCaptured),
             Space::Generic | Space::Global => covers(self.global, address, bytes),
             Space::Const => covers(self.constant_memory, address, bytes),
             Space::Shared | Space::SharedCluster => inside(self.prepared.shared_start, self.prepared.shared_bytes),
@@ -77,7 +78,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// The space whose generic window holds `address`, and where the window starts.
     pub(super) fn window_of(&self, address: u64) -> (Space, u64) {
-        map::map(self.program.address_bits).window_of(address)
+        self.program.map.window_of(address)
     }
 
     /// Where the memory at `address` was freed, if it was.
@@ -98,6 +99,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             }
             _ if actual == Space::Global && self.runtime.heap.freed_by(offset).is_some() => self.freed(offset),
             TrapKind::Misaligned => Some(format!("the address is not a multiple of {bytes}")),
+            TrapKind::NotCaptured => Some("the launch does not give this page, so nothing can be said of what follows".to_string()),
             TrapKind::ReadOnly => Some(format!("{} memory cannot be written", actual.word())),
             TrapKind::Space => Some(format!("this is the generic address of {} memory ({offset:#x}), not a global address", actual.word())),
             _ => self.extent(actual, offset, group),
@@ -133,6 +135,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         };
         Some(extent)
     }
+}
+
+/// Whether the memory is there, and not what it holds.
+fn is_unknown(region: &Region, address: u64, bytes: u64) -> bool {
+    let allocation = region.find(address).filter(|allocation| allocation.holds(address, address, bytes as u32));
+    allocation.is_some_and(|allocation| allocation.first_unknown(address, address, bytes).is_some())
 }
 
 fn covers(region: &Region, address: u64, bytes: u64) -> bool {

@@ -9,7 +9,7 @@ use crate::machine::event::{AccessEvent, AccessKind, Event, EventKind, Proxy, St
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::block::Block;
 use crate::machine::state::lanes::{LaneMask, PerLane};
-use crate::machine::state::memory::{LaneAccess, gather, scatter};
+use crate::machine::state::memory::{Allocation, LaneAccess, gather, scatter};
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Access, Address, AsyncOp, Base, Dst, ImageFn, MemoryOp, Op, Src, map};
 
@@ -272,7 +272,26 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             Space::Local | Space::ParamFunc => return inside(map::LOCAL_BASE, u64::from(top)),
             Space::Param => return !write && inside(0, self.prepared.config.params.len() as u64),
         };
-        region.find(min).is_some_and(|allocation| allocation.holds(min, max, bytes))
+        let is_known = |allocation: &Allocation| write || allocation.first_unknown(min, max, u64::from(bytes)).is_none();
+        region.find(min).is_some_and(|allocation| allocation.holds(min, max, bytes) && is_known(allocation))
+    }
+
+    /// What a checked access that writes reads before that must be known.
+    pub(super) fn check_known(&self, segments: &[AccessSegment], group: &Group) -> Result<(), Box<Trap>> {
+        let is_known = |segment: &AccessSegment| {
+            let LaneAccess { min, max, bytes, .. } = segment.access;
+            segment.space != Space::Global || self.is_good(Space::Global, min, max, bytes, false, 0)
+        };
+        let unknown = |segment: &&AccessSegment| {
+            let each = |lane: usize| {
+                self.is_good(Space::Global, segment.access.addresses[lane], segment.access.addresses[lane], segment.access.bytes, false, 0)
+            };
+            !is_known(segment) && !segment.access.mask.iter().all(each)
+        };
+        match segments.iter().find(unknown) {
+            Some(segment) => Err(self.memory_fault(&segment.access, Space::Global, false, group)),
+            None => Ok(()),
+        }
     }
 
     /// Reads `N` bytes of every lane of a checked segment, lanes outside its mask repeating another's.

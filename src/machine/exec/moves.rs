@@ -4,7 +4,7 @@ use crate::isa::{Space, Width};
 use crate::machine::exec::warp_run::{Flow, Group, WarpRun};
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::special;
-use crate::program::{Dst, ListId, MoveOp, Src, map};
+use crate::program::{Dst, ListId, MoveOp, Src};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a move.
@@ -46,7 +46,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     fn frame_address(&mut self, wide: bool, generic: bool, d: Dst, offset: i32, group: &Group, active: LaneMask) {
         let address = i64::from(group.frame.local).wrapping_add(i64::from(offset)) as u64;
-        let window = if generic { map::map(self.program.address_bits).window_start(Space::Local) } else { 0 };
+        let window = if generic { self.program.map.window_start(Space::Local) } else { 0 };
         self.put(group, active, wide, d, address.wrapping_add(window));
     }
 
@@ -133,7 +133,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     fn convert_address(&mut self, space: Space, to_space: bool, wide: bool, (d, a): (Dst, Src), group: &Group, active: LaneMask) {
-        let window = map::map(self.program.address_bits).window_start(space);
+        let window = self.program.map.window_start(space);
         let mut lanes = self.lanes(group, active);
         let convert = |address: u64| if to_space { address.wrapping_sub(window) } else { address.wrapping_add(window) };
         if wide {

@@ -136,19 +136,21 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             );
             return Err(self.trap(TrapKind::OutOfBounds, lane, &message));
         }
-        match self.hole(&shape) {
+        let reads = request.direction == Direction::Load;
+        match self.hole(&shape, reads) {
             Some(address) => {
                 let access = LaneAccess::new([address; 32], lane, 1);
                 let mut trap = self.memory_fault(&access, Space::Global, request.direction != Direction::Load, group);
-                trap.message = format!("the box of the tensor at {:#x} reaches memory that is not there: {}", map.address, trap.message);
+                let reached = if trap.kind == TrapKind::NotCaptured { "memory that is not known" } else { "memory that is not there" };
+                trap.message = format!("the box of the tensor at {:#x} reaches {reached}: {}", map.address, trap.message);
                 Err(trap)
             }
             None => Ok(shape),
         }
     }
 
-    /// The first byte of the box that lies in the tensor and not in memory.
-    fn hole(&self, shape: &TensorBox) -> Option<u64> {
+    /// The first byte of the box that lies in the tensor and not in memory, or is not known and read.
+    fn hole(&self, shape: &TensorBox, reads: bool) -> Option<u64> {
         let mut hole = None;
         shape.unswizzled_runs(|ByteRun { global, bytes, .. }| {
             if let (Some(address), None) = (global, hole) {
@@ -156,7 +158,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     None => Some(address),
                     Some(allocation) => {
                         let end = allocation.base.saturating_add(allocation.pages.len());
-                        (address.saturating_add(bytes) > end).then_some(end)
+                        let is_inside = address.saturating_add(bytes) <= end;
+                        let unknown = || allocation.first_unknown(address, address, bytes).filter(|_| reads);
+                        if is_inside { unknown() } else { Some(end) }
                     }
                 };
             }

@@ -57,7 +57,7 @@ impl Block {
         let threads = config.block.iter().product::<u32>();
         let warps = threads.div_ceil(LANES as u32);
         assert!((1..=LANES as u32).contains(&warps), "a block of {threads} threads");
-        assert_eq!(prepared.block_number(index), number, "the block's index is that of another one");
+        assert_eq!(prepared.block_number(index), Some(number), "the block's index is that of another one");
         let make = |warp| Arc::new(new_warp(program, prepared, config, index, number, warp, threads));
         Self {
             index,

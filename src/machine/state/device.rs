@@ -19,8 +19,10 @@ pub struct Device {
     pub(in crate::machine) global: Region,
     pub(in crate::machine) constant_memory: Region,
     pub(in crate::machine) runtime: Runtime,
-    /// Where the next buffer goes.
+    /// Where the next buffer goes, if there is room.
     next: u64,
+    /// Addresses that no buffer is given that does not ask for them: those of the map's regions, and what is reserved.
+    reserved: Vec<Range<u64>>,
     /// The buffers that were made without contents.
     undefined: Vec<Range<u64>>,
     /// The buffers whose contents nothing looks at after the last launch, where others are compared.
@@ -37,10 +39,22 @@ pub struct NotMapped {
     pub bytes: u64,
 }
 
+/// Memory that is asked for at an address where something else is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{bytes} bytes at {address:#x} are not free: {by} is there")]
+pub struct Taken {
+    /// The address.
+    pub address: u64,
+    /// How many bytes.
+    pub bytes: u64,
+    /// What is there.
+    pub by: String,
+}
+
 impl Device {
     /// Fresh memory with the module's variables initialised.
     pub fn new(program: Arc<Program>) -> Self {
-        let map = map::map(program.address_bits);
+        let (map, program_bits) = (program.map, program.address_bits);
         let (runtime, next) = (Runtime::new(map.heap), map.buffers);
         let mut device = Self {
             program,
@@ -48,6 +62,7 @@ impl Device {
             constant_memory: Region::default(),
             runtime,
             next,
+            reserved: map.regions(program_bits).map(|(_, range)| range).to_vec(),
             undefined: Vec::new(),
             uncompared: Vec::new(),
         };
@@ -60,7 +75,7 @@ impl Device {
 
     /// Makes the memory over which the blocks of a cooperative launch synchronize, all zeros, if it is not there yet.
     pub(in crate::machine) fn place_workspace(&mut self) {
-        let (address, bytes) = map::GRID_WORKSPACE;
+        let (address, bytes) = (self.program.map.workspace, map::WORKSPACE_BYTES);
         match self.global.find_mut(address) {
             Some(workspace) => workspace.pages.write(0, &vec![0; bytes as usize]),
             None => self.global.insert("grid workspace", address, bytes, 0, 0),
@@ -105,13 +120,11 @@ impl Device {
     /// If the address space has no room left.
     pub fn allocate_padded(&mut self, name: &str, bytes: u64, padding: u64, fill: Option<u8>) -> Result<u64, OutOfMemory> {
         let full = OutOfMemory { bytes };
-        let address = self.next;
-        let end = if self.program.address_bits == 32 { map::MAP32.const_window } else { 1 << 47 };
+        let end = if self.program.address_bits == 32 { 1 << 32 } else { 1 << 47 };
         let occupied = bytes.checked_add(padding).and_then(|all| all.max(1).checked_next_multiple_of(PAGE_BYTES as u64)).ok_or(full)?;
-        let next = occupied.checked_add(map::GUARD_BYTES).and_then(|occupied| address.checked_add(occupied)).ok_or(full)?;
-        if next > end {
-            return Err(full);
-        }
+        let with_guard = occupied.checked_add(map::GUARD_BYTES).ok_or(full)?;
+        let address = self.room(with_guard, end).ok_or(full)?;
+        let next = address + with_guard;
         assert!(next >= address + bytes && address.is_multiple_of(PAGE_BYTES as u64), "a buffer over the next one");
         self.next = next;
         if bytes > 0 {
@@ -119,6 +132,76 @@ impl Device {
             self.undefined.extend(fill.is_none().then_some(address..address + bytes));
         }
         Ok(address)
+    }
+
+    /// The first address from the next one on that has `bytes` bytes before `end`, none of which is reserved.
+    fn room(&self, bytes: u64, end: u64) -> Option<u64> {
+        let mut address = self.next;
+        while address.checked_add(bytes)? <= end {
+            let wanted = address..address + bytes;
+            match self.reserved.iter().filter(|range| map::overlap(range, &wanted)).map(|range| range.end).max() {
+                Some(taken) => address = taken.checked_next_multiple_of(PAGE_BYTES as u64)?,
+                None => return Some(address),
+            }
+        }
+        None
+    }
+
+    /// Keeps buffers that ask for no address out of `range`.
+    pub fn reserve(&mut self, range: Range<u64>) {
+        assert!(range.start <= range.end, "a range ends where it starts or later");
+        let with_guard = range.start..range.end.saturating_add(map::GUARD_BYTES);
+        if !self.reserved.contains(&with_guard) {
+            self.reserved.push(with_guard);
+        }
+    }
+
+    /// Makes memory of `bytes` bytes at `address`, each `fill`; without `fill` its contents are undefined. It may touch other memory.
+    ///
+    /// # Errors
+    /// If something is there, or the address is none of the device.
+    pub fn allocate_at(&mut self, name: &str, address: u64, bytes: u64, fill: Option<u8>) -> Result<(), Taken> {
+        let end = address.checked_add(bytes).filter(|end| *end <= map::ADDRESSES_END && address.is_multiple_of(map::ALIGN_AT));
+        let range = address..end.ok_or_else(|| Taken { address, bytes, by: "the end of the addresses".to_string() })?;
+        let regions = self.program.map.regions(self.program.address_bits);
+        let region = regions.into_iter().find(|(_, region)| map::overlap(region, &range)).map(|(what, _)| what.to_string());
+        let taken = region.or_else(|| self.global.overlapping(&range).map(|allocation| allocation.name.to_string()));
+        if let Some(by) = taken {
+            return Err(Taken { address, bytes, by });
+        }
+        if bytes > 0 {
+            self.global.insert(name, address, bytes, 0, fill.unwrap_or(UNINITIALISED));
+            self.undefined.extend(fill.is_none().then_some(range));
+        }
+        Ok(())
+    }
+
+    /// Of the memory that begins at `address` only the pages are known that begin at the offsets `known`, in ascending order; reading
+    /// others is a trap until they have been written.
+    pub fn know_only(&mut self, address: u64, known: impl Iterator<Item = u64>) {
+        if let Some(allocation) = self.global.find_mut(address).filter(|allocation| allocation.base == address) {
+            allocation.pages.know_only(known);
+        }
+    }
+
+    /// The parts of `bytes` bytes from `address` on of which it is not known what they hold.
+    pub fn unknown(&self, address: u64, bytes: u64) -> Vec<Range<u64>> {
+        let Some(allocation) = self.global.find(address).filter(|allocation| allocation.pages.has_unknown()) else { return Vec::new() };
+        allocation
+            .pages
+            .unknown_ranges(address - allocation.base, bytes)
+            .map(|range| range.start + allocation.base..range.end + allocation.base)
+            .collect()
+    }
+
+    /// The bytes of `range` hold something: they are not undefined any more.
+    pub fn define(&mut self, range: Range<u64>) {
+        let parts = |undefined: &Range<u64>| {
+            let before = undefined.start..undefined.end.min(range.start).max(undefined.start);
+            let after = undefined.start.max(range.end).min(undefined.end)..undefined.end;
+            [before, after].into_iter().filter(|part| !part.is_empty())
+        };
+        self.undefined = self.undefined.iter().flat_map(parts).collect();
     }
 
     /// Writes `bytes` at a global `address`.
@@ -173,7 +256,7 @@ impl Device {
 
     /// The addresses without contents before the first write: buffers made without contents, in order, and what `malloc` gives.
     pub fn undefined(&self) -> impl Iterator<Item = Range<u64>> + '_ {
-        let heap = map::map(self.program.address_bits).heap;
+        let heap = self.program.map.heap;
         std::iter::once(heap..heap + map::HEAP_WINDOW).chain(self.undefined.iter().cloned())
     }
 
@@ -197,7 +280,7 @@ impl Device {
 impl Hash for Device {
     /// What kernels can change.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { global, runtime, program: _, constant_memory: _, next: _, undefined: _, uncompared: _ } = self;
+        let Self { global, runtime, program: _, constant_memory: _, next: _, reserved: _, undefined: _, uncompared: _ } = self;
         (global, runtime).hash(state);
     }
 }

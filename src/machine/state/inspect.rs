@@ -37,6 +37,11 @@ impl Machine {
         current.or_else(|| self.resident_blocks().find(|block| block.index == index))
     }
 
+    /// The index in the grid of the block with this number in order of launch.
+    pub fn block_index(&self, number: u64) -> [u32; 3] {
+        self.prepared.block_index(number)
+    }
+
     /// Where the block is in its life; none if the grid has no such block.
     pub fn block_life(&self, index: [u32; 3]) -> Option<BlockLife> {
         let number = self.block_number(index)?;
@@ -72,10 +77,10 @@ impl Machine {
         }
     }
 
-    /// The number of the block in order of launch; none if the grid has no such block.
+    /// The number of the block in order of launch; none if the grid has no such block, or it does not run.
     pub fn block_number(&self, index: [u32; 3]) -> Option<u64> {
         let inside = index.iter().zip(self.config().grid).all(|(at, extent)| *at < extent);
-        inside.then(|| self.prepared.block_number(index))
+        inside.then(|| self.prepared.block_number(index)).flatten()
     }
 
     /// What the barrier object at `address` of a block's shared memory is called: `full[1]`, `smem+0x40`, or `the mbarrier at 0x508`.
@@ -121,7 +126,7 @@ impl Machine {
         match (SPECIAL_REGISTERS.get(register), u16::try_from(register)) {
             (Some(row), Ok(index)) if changing(row) => [special::changing_value(index, self.clock_jump.clock(self.tick())); 32],
             (Some(_), Ok(index)) => {
-                let fixed = Fixed::new(SpecialRef(index), self.config(), self.prepared.shared_aggregate);
+                let fixed = Fixed::new(SpecialRef(index), self.program(), self.config(), self.prepared.shared_aggregate);
                 special::fixed_value(&fixed, self.config(), block, self.block_number(block).unwrap_or(0), warp).map(u64::from)
             }
             _ => [0; 32],

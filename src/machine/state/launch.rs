@@ -195,6 +195,8 @@ pub struct LaunchConfig {
     pub grid: [u32; 3],
     /// Threads of a block in x, y, z.
     pub block: [u32; 3],
+    /// The blocks that run, by their indices in the grid, if not all do; of a cluster all or none.
+    pub only: Vec<[u32; 3]>,
     /// Blocks of a cluster in x, y, z.
     pub cluster: [u32; 3],
     /// Whether the launch or the kernel says how large a cluster is (`%is_explicit_cluster`).

@@ -48,6 +48,8 @@ pub struct PreparedLaunch {
     pub cluster_blocks: usize,
     /// Blocks of the grid.
     pub blocks: u64,
+    /// Numbers of the blocks that run, as if all did, in ascending order; nothing if all do.
+    only: Vec<u64>,
     /// Blocks on the machine at once at most.
     pub resident: u64,
     /// Whether state that blocks take as they run, such as call frames and local memory, keeps further ones from starting.
@@ -76,7 +78,11 @@ impl PreparedLaunch {
         if shared_bytes > map::SHARED_LIMIT {
             return Err(LaunchError::SharedMemory { bytes: shared_bytes, limit: map::SHARED_LIMIT });
         }
-        let blocks = config.grid.iter().map(|extent| u64::from(*extent)).product();
+        let mut only: Vec<u64> = config.only.iter().map(|index| number_in_grid(&config, *index)).collect();
+        only.sort_unstable();
+        only.dedup();
+        let all = config.grid.iter().map(|extent| u64::from(*extent)).product();
+        let blocks = if only.is_empty() { all } else { only.len() as u64 };
         let pushed_targets = match config.divergence {
             DivergencePolicy::Independent => Vec::new(),
             DivergencePolicy::Stack => cfg::pushed_targets_of(program, config.kernel),
@@ -85,7 +91,7 @@ impl PreparedLaunch {
         let shared_aggregate = special::aggregate_shared(program, kernel, config.dynamic_shared);
         Ok(Self {
             immediates: (0..config.blocks_of_cluster()).map(|rank| Immediates::new(program, rank)).collect(),
-            specials: program.specials.iter().map(|special| Fixed::new(*special, &config, shared_aggregate)).collect(),
+            specials: program.specials.iter().map(|special| Fixed::new(*special, program, &config, shared_aggregate)).collect(),
             rank: match config.divergence {
                 DivergencePolicy::Independent => cfg::frontier_order_of(program, config.kernel),
                 DivergencePolicy::Stack => reconvergence_points(&pushed_targets),
@@ -96,6 +102,7 @@ impl PreparedLaunch {
             shared_start: if special::names_reserved_shared(program) { 0 } else { map::SHARED_RESERVED },
             cluster_blocks: config.blocks_of_cluster() as usize,
             blocks,
+            only,
             resident,
             bounds_state: !config.cooperative && config.resident.is_none(),
             wgmmas: WgmmaTables::new(program),
@@ -141,6 +148,7 @@ impl PreparedLaunch {
     /// The index in the grid of the block that is launched as number `number`: cluster after cluster, and in a cluster by rank.
     pub fn block_index(&self, number: u64) -> [u32; 3] {
         assert!(number < self.blocks, "block {number} of {}", self.blocks);
+        let number = self.only.get(number as usize).copied().unwrap_or(number);
         let (grid, cluster) = (self.config.grid, self.config.cluster);
         let size = u64::from(self.config.blocks_of_cluster());
         let clusters = std::array::from_fn(|axis| grid[axis] / cluster[axis]);
@@ -148,14 +156,19 @@ impl PreparedLaunch {
         std::array::from_fn(|axis| outer[axis] * cluster[axis] + inner[axis])
     }
 
-    /// The number in order of launch of the block with this index in the grid.
-    pub fn block_number(&self, index: [u32; 3]) -> u64 {
-        let (grid, cluster) = (self.config.grid, self.config.cluster);
-        let clusters = std::array::from_fn(|axis| grid[axis] / cluster[axis]);
-        let (outer, inner) =
-            (std::array::from_fn(|axis| index[axis] / cluster[axis]), std::array::from_fn(|axis| index[axis] % cluster[axis]));
-        number_of(outer, clusters) * u64::from(self.config.blocks_of_cluster()) + number_of(inner, cluster)
+    /// The number in order of launch of the block with this index in the grid; none if it does not run.
+    pub fn block_number(&self, index: [u32; 3]) -> Option<u64> {
+        let number = number_in_grid(&self.config, index);
+        if self.only.is_empty() { Some(number) } else { self.only.binary_search(&number).ok().map(|number| number as u64) }
     }
+}
+
+/// The number in order of launch of the block with this index in the grid, if all blocks run.
+fn number_in_grid(config: &LaunchConfig, index: [u32; 3]) -> u64 {
+    let (grid, cluster) = (config.grid, config.cluster);
+    let clusters = std::array::from_fn(|axis| grid[axis] / cluster[axis]);
+    let (outer, inner) = (std::array::from_fn(|axis| index[axis] / cluster[axis]), std::array::from_fn(|axis| index[axis] % cluster[axis]));
+    number_of(outer, clusters) * u64::from(config.blocks_of_cluster()) + number_of(inner, cluster)
 }
 
 /// For every pc, 1 if it is the reconvergence point of a branch.

@@ -56,11 +56,11 @@ pub enum Fixed {
 impl Fixed {
     /// What a special register means in a launch whose blocks have `shared_bytes` bytes of shared memory, the system's and the padding
     /// included.
-    pub fn new(special: SpecialRef, config: &LaunchConfig, shared_bytes: u64) -> Self {
+    pub fn new(special: SpecialRef, program: &Program, config: &LaunchConfig, shared_bytes: u64) -> Self {
         let name = name(special);
         match name.split_once('.') {
             Some((vector, axis)) => Self::of_vector(vector, ["x", "y", "z"].iter().position(|letter| *letter == axis), config),
-            None => Self::of_scalar(name, config, shared_bytes),
+            None => Self::of_scalar(name, program, config, shared_bytes),
         }
     }
 
@@ -82,7 +82,7 @@ impl Fixed {
         }
     }
 
-    fn of_scalar(name: &str, config: &LaunchConfig, shared_bytes: u64) -> Self {
+    fn of_scalar(name: &str, program: &Program, config: &LaunchConfig, shared_bytes: u64) -> Self {
         let lanes = |below, own, above| Fixed::LaneMask { below, own, above };
         match name {
             "%laneid" => Fixed::Lane,
@@ -102,8 +102,8 @@ impl Fixed {
             "%reserved_smem_offset_cap" => Fixed::Constant(map::SHARED_RESERVED as u32),
             "%total_smem_size" => Fixed::Constant((shared_bytes - map::SHARED_RESERVED).next_multiple_of(SHARED_UNIT) as u32),
             "%aggr_smem_size" => Fixed::Constant(shared_bytes as u32),
-            "%envreg1" if config.cooperative => Fixed::Constant((map::GRID_WORKSPACE.0 >> 32) as u32),
-            "%envreg2" if config.cooperative => Fixed::Constant(map::GRID_WORKSPACE.0 as u32),
+            "%envreg1" if config.cooperative => Fixed::Constant((program.map.workspace >> 32) as u32),
+            "%envreg2" if config.cooperative => Fixed::Constant(program.map.workspace as u32),
             "%dynamic_smem_size" => Fixed::Constant(config.dynamic_shared),
             _ => Fixed::Constant(0),
         }

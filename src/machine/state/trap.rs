@@ -62,6 +62,8 @@ pub enum TrapKind {
     ClusterOrder,
     /// A handle that denotes no texture, sampler or surface where one is needed.
     Handle,
+    /// A page that a capture has not kept is read.
+    NotCaptured,
     /// An instruction that is known but not modelled.
     Unsupported,
 }

@@ -19,8 +19,10 @@ impl TensorMap {
                 };
                 put(extent, within(value, 1, 256))
             }
-            TensorField::GlobalDim => put(self.dims.get_mut(ordinal), Some(value)),
-            TensorField::GlobalStride => put(self.strides.get_mut(ordinal), Some(value)),
+            TensorField::GlobalDim => put(self.dims.get_mut(ordinal), Some(value).filter(|extent| (1..=1 << 32).contains(extent))),
+            TensorField::GlobalStride => {
+                put(self.strides.get_mut(ordinal), Some(value).filter(|stride| stride % 16 == 0 && *stride < 1 << 40))
+            }
             TensorField::ElementStride => put(self.element_strides.get_mut(ordinal), within(value, 1, 8)),
             TensorField::ElemType => put(Some(&mut self.element), within(value, 0, 15).and_then(TensorElement::from_number)),
             TensorField::InterleaveLayout => put(Some(&mut self.interleave), choose(&Interleave::ALL, value)),
@@ -38,8 +40,11 @@ fn wanted(field: TensorField, map: &TensorMap) -> &'static str {
         (TensorField::BoxDim, BoxShape::Im2col { .. }) => "this map is one for im2col, which has no box",
         (TensorField::BoxDim, BoxShape::Tile(_)) => "a box has 1 to 256 elements in each of at most 5 dimensions",
         (TensorField::Rank, _) => "it is the number of dimensions less one, 0 to 4",
-        (TensorField::GlobalAddress | TensorField::GlobalDim, _) => "there are at most 5 dimensions",
-        (TensorField::GlobalStride, _) => "there are at most 4 strides, as the innermost dimension has none",
+        (TensorField::GlobalAddress, _) => "it is any address",
+        (TensorField::GlobalDim, _) => "there are at most 5 dimensions, of 1 to 2^32 elements",
+        (TensorField::GlobalStride, _) => {
+            "there are at most 4 strides, of less than 2^40 bytes in multiples of 16; the innermost dimension has none"
+        }
         (TensorField::ElementStride, _) => "it is 1 to 8 in each of at most 5 dimensions",
         (TensorField::ElemType, _) => "it is 0 to 12; elements of 4 and 6 bits, 13 to 15, are not modelled",
         (TensorField::InterleaveLayout, _) => "it is 0 (none), 1 (16 bytes) or 2 (32 bytes)",
@@ -87,14 +92,15 @@ mod tests {
         let mut bytes = [0; TENSOR_MAP_BYTES];
         for (step, (field, ordinal, value)) in steps.into_iter().enumerate() {
             let mut map = TensorMap::decode_or_begin(&bytes).unwrap();
-            assert!(!map.check().is_empty(), "complete before step {step}");
+            // What follows the first extent of the box is 1 as zero bytes say it.
+            assert_eq!(!map.check().is_empty(), step < 8, "step {step}");
             map.replace(field, ordinal, value).unwrap();
             bytes = map.encode();
         }
         let map = TensorMap::decode(&bytes).unwrap();
         assert_eq!(map.check(), []);
         assert_eq!((map.rank, map.element, map.swizzle), (2, TensorElement::F16, Swizzle::B64));
-        assert_eq!(map.shape, BoxShape::Tile([32, 4, 0, 0, 0]));
+        assert_eq!(map.shape, BoxShape::Tile([32, 4, 1, 1, 1]));
     }
 
     #[test]
@@ -105,6 +111,8 @@ mod tests {
             (TensorField::BoxDim, 0, 257),
             (TensorField::BoxDim, 5, 1),
             (TensorField::GlobalDim, 5, 1),
+            (TensorField::GlobalDim, 0, 0),
+            (TensorField::GlobalStride, 0, 24),
             (TensorField::GlobalStride, 4, 16),
             (TensorField::ElementStride, 0, 9),
             (TensorField::ElemType, 0, 13),

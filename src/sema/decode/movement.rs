@@ -11,7 +11,7 @@ use super::space::same_space;
 use super::vector::{Elements, check_not_all_sinks, dests, elements, is_of_same_size, same_width, sources, unbraced};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{BoolOp, ClusterDecode, Compare, IntType, MoveDecode, SPECIAL_REGISTERS, ScalarType, Space, TypeKind, Width, agrees};
-use crate::program::map::{function_address, map};
+use crate::program::map::function_address;
 use crate::program::{Bank, ClusterOp, CompareOp, ConvertMode, ConvertOp, Dst, Location, MoveOp, Op, PredSrc, SelectOp, SpecialRef, Src};
 use crate::syntax::tree::{Operand, OperandKind};
 
@@ -211,7 +211,7 @@ impl<'a> Decoding<'_, 'a> {
             Value::Symbol { location, .. } => self.move_address(d, *location, false, span),
             Value::Function(function) => {
                 require_at_least(FUNCTION_ADDRESSES, 0, "the address of a function", span, self.cx)?;
-                let address = function_address(map(self.cx.address_bits()), function.0);
+                let address = function_address(&self.cx.map(), function.0);
                 Ok(Op::Move(MoveOp::Move { width, d, a: self.constant(address) }))
             }
             Value::SpecialVector(_) => {

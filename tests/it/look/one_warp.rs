@@ -9,6 +9,7 @@ pub fn one_warp(kernel: FuncId, out: u64) -> LaunchConfig {
         kernel,
         grid: [1, 1, 1],
         block: [32, 1, 1],
+        only: Vec::new(),
         cluster: [1, 1, 1],
         explicit_cluster: false,
         dynamic_shared: 0,

@@ -338,7 +338,7 @@ fn with_room(buffer: &mut PlannedBuffer, room: u64) {
             }
             buffer.contents = Contents::Bytes(bytes);
         }
-        Contents::Byte(_) | Contents::Uninit => {}
+        Contents::Byte(_) | Contents::Uninit | Contents::Pages(_) => {}
     }
     buffer.bytes = room.max(buffer.bytes);
 }

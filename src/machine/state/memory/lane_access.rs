@@ -131,6 +131,9 @@ pub fn scatter<const N: usize>(
             }
         }
     }
+    if pages.has_unknown() {
+        access.mask.iter().for_each(|lane| pages.learn(access.addresses[lane] - origin + skip, N as u64));
+    }
 }
 
 #[inline(always)]

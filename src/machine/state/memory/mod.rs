@@ -8,6 +8,7 @@ mod lane_access;
 mod local;
 mod pages;
 mod region;
+mod unknown;
 
 pub use lane_access::{LaneAccess, gather, scatter};
 pub use local::LocalMemory;

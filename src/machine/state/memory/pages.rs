@@ -4,9 +4,12 @@
 //! written does not exist and reads as the fill byte. Typed accesses are naturally aligned, so none of them crosses a page.
 
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use triomphe::Arc;
+
+use super::unknown::Unknown;
 
 use crate::machine::state::digest::Digest;
 
@@ -34,6 +37,8 @@ pub struct Pages {
     touched: u32,
     /// What an absent page reads as; shared by all clones.
     blank: Arc<Page>,
+    /// The bytes that are not known; nothing where all are.
+    unknown: Option<Unknown>,
 }
 
 impl Pages {
@@ -41,7 +46,7 @@ impl Pages {
     pub fn new(len: u64, fill: u8) -> Self {
         let chunks = usize::try_from(len.div_ceil(CHUNK_BYTES as u64)).unwrap_or(0);
         let blank = if fill == 0 { Arc::clone(&ZEROS) } else { Arc::new([fill; PAGE_BYTES]) };
-        Self { chunks: vec![None; chunks], len, touched: 0, blank }
+        Self { chunks: vec![None; chunks], len, touched: 0, blank, unknown: None }
     }
 
     /// Number of bytes.
@@ -95,9 +100,40 @@ impl Pages {
         }
     }
 
+    /// All bytes are unknown but for those of the pages that begin at the offsets `known`, in ascending order.
+    pub fn know_only(&mut self, known: impl Iterator<Item = u64>) {
+        self.unknown = Some(Unknown::all_but(self.len, known));
+    }
+
+    /// Whether there were bytes that are not known.
+    #[inline(always)]
+    pub fn has_unknown(&self) -> bool {
+        self.unknown.is_some()
+    }
+
+    /// The first of `bytes` bytes from `offset` on that is not known.
+    #[inline(always)]
+    pub fn first_unknown(&self, offset: u64, bytes: u64) -> Option<u64> {
+        self.unknown.as_ref().and_then(|unknown| unknown.first(offset, bytes))
+    }
+
+    /// The ranges of bytes that are not known, of `bytes` bytes from `offset` on, in order.
+    pub fn unknown_ranges(&self, offset: u64, bytes: u64) -> impl Iterator<Item = Range<u64>> {
+        self.unknown.iter().flat_map(move |unknown| unknown.ranges(offset, bytes))
+    }
+
+    /// Bytes are written: they are known from now on.
+    #[inline(always)]
+    pub fn learn(&mut self, offset: u64, bytes: u64) {
+        if let Some(unknown) = &mut self.unknown {
+            unknown.learn(offset, bytes);
+        }
+    }
+
     /// Copies `bytes` to `offset` on; the range must lie inside.
     pub fn write(&mut self, mut offset: u64, mut bytes: &[u8]) {
         debug_assert!(offset.checked_add(bytes.len() as u64).is_some_and(|end| end <= self.len), "bytes are written past the end");
+        self.learn(offset, bytes.len() as u64);
         while !bytes.is_empty() {
             let at = offset as usize % PAGE_BYTES;
             let (head, tail) = bytes.split_at(bytes.len().min(PAGE_BYTES - at));

@@ -1,10 +1,12 @@
 //! Allocations in an address space, separated by unmapped bytes.
 
+use std::ops::Range;
 use std::sync::Arc as Shared;
 
 use triomphe::Arc;
 
 use super::Pages;
+use crate::program::map::overlap;
 
 /// Accesses of at least this size count as words.
 const WORD_BYTES: u32 = 4;
@@ -35,6 +37,14 @@ impl Allocation {
         let end = if bytes >= WORD_BYTES { self.base + self.pages.len() } else { self.end() };
         min >= self.base && max.saturating_add(u64::from(bytes)) <= end
     }
+
+    /// The first byte that is not known of `bytes` bytes at every address from `min` to `max`, all of which lie inside.
+    #[inline(always)]
+    pub fn first_unknown(&self, min: u64, max: u64, bytes: u64) -> Option<u64> {
+        debug_assert!(min >= self.base && max >= min, "an access before its memory");
+        let found = self.pages.first_unknown(min - self.base, max.saturating_add(bytes) - min);
+        found.map(|offset| self.base + offset)
+    }
 }
 
 /// A request that the address space cannot hold.
@@ -62,6 +72,12 @@ impl Region {
         let after = self.allocations.get(index);
         assert!(after.is_none_or(|after| base.saturating_add(pages.len()) <= after.base), "an allocation over another one");
         self.allocations.insert(index, Arc::new(Allocation { name: name.into(), base, bytes, pages }));
+    }
+
+    /// The first allocation of which some byte is in `range`.
+    pub fn overlapping(&self, range: &Range<u64>) -> Option<&Allocation> {
+        let taken = |allocation: &&Allocation| overlap(range, &(allocation.base..allocation.base + allocation.pages.len()));
+        self.allocations().find(taken)
     }
 
     /// Takes away the allocation that starts at `base`, and says how many bytes it had.

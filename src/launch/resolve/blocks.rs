@@ -1,0 +1,35 @@
+//! The blocks of a grid that run alone.
+
+use std::collections::BTreeSet;
+
+use super::{Resolver, Shape};
+use crate::launch::file::Launch;
+use crate::launch::value_path::ValuePath;
+
+impl Resolver<'_> {
+    /// The blocks that the launch names, in order of their indices, each once.
+    pub(super) fn blocks(&mut self, place: &ValuePath, launch: &Launch, shape: &Shape) -> Vec<[u32; 3]> {
+        let list = place.field("blocks");
+        let named: BTreeSet<[u32; 3]> = launch.blocks.iter().map(|(x, y, z)| [*x, *y, *z]).collect();
+        if !named.is_empty() && launch.cooperative {
+            self.error(&list, "the blocks of a cooperative launch wait for each other, so none can run alone");
+        }
+        for (number, (x, y, z)) in launch.blocks.iter().enumerate() {
+            let (place, index) = (list.item(number), [*x, *y, *z]);
+            if index.iter().zip(shape.grid).any(|(at, extent)| *at >= extent) {
+                let [gx, gy, gz] = shape.grid;
+                self.error(&place, format!("the grid of ({gx}, {gy}, {gz}) has no block ({x}, {y}, {z})"));
+            } else if let Some([x, y, z]) = cluster_of(index, shape.cluster).find(|member| !named.contains(member)) {
+                self.error(&place, format!("the blocks of a cluster run together, and ({x}, {y}, {z}) of this one is not named"));
+            }
+        }
+        named.into_iter().collect()
+    }
+}
+
+/// The blocks of the cluster that block `index` is of.
+fn cluster_of(index: [u32; 3], cluster: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+    let first: [u32; 3] = std::array::from_fn(|axis| index[axis] / cluster[axis] * cluster[axis]);
+    let [x, y, z] = cluster;
+    (0..z).flat_map(move |z| (0..y).flat_map(move |y| (0..x).map(move |x| [first[0] + x, first[1] + y, first[2] + z])))
+}

@@ -1,0 +1,341 @@
+//! Launches with memory of their own: each leaves what its file says, and what is wrong in such a file is reported with its place.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+
+use ptxdbg::base::{Diagnostic, Severity, Sources};
+use ptxdbg::debug::open::{OpenError, open};
+use ptxdbg::debug::{Criteria, LaunchChoice, Opened, Overrides, Request, RunOptions, verify_case_until};
+use ptxdbg::launch::{LaunchFile, plan};
+use ptxdbg::sema;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/launches")
+}
+
+fn opened(file: &Path) -> Opened {
+    let request = Request { modules: Vec::new(), launch: LaunchChoice::File(file.to_path_buf()), overrides: Overrides::default() };
+    match open(&request) {
+        Ok(opened) => opened,
+        Err(OpenError::File(message)) => panic!("{}: {message}", file.display()),
+        Err(OpenError::Module(module)) => panic!("{}: {:?}", file.display(), module.diagnostics),
+        Err(OpenError::Launch(sources, errors)) => panic!("{}: {}", file.display(), described(&sources, &errors)),
+    }
+}
+
+fn described(sources: &Sources, errors: &[Diagnostic]) -> String {
+    let line = |error: &Diagnostic| {
+        let at = |span| {
+            let place = sources.position(span);
+            format!("{}:{}", place.line, place.column)
+        };
+        let labels: String = error.labels.iter().map(|label| format!(" [{}: {}]", at(label.span), label.text)).collect();
+        let help = error.help.as_ref().map_or(String::new(), |help| format!(" ({help})"));
+        format!("{}: {}{labels}{help}", at(error.span), error.message)
+    };
+    errors.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_launch_leaves_what_its_file_says() {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "ron"));
+    files.sort();
+    let mut wrong = Vec::new();
+    for file in &files {
+        let opened = opened(file);
+        for case in &opened.plan.cases {
+            let criteria = Criteria { exact: false, failing: Severity::Error };
+            let report = verify_case_until(&opened.program, case, &RunOptions::default(), criteria, || false).unwrap();
+            wrong.extend(report.failures.iter().map(|failure| format!("{}, {}: {failure:?}", file.display(), case.name)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(files.len() >= 20, "{files:?}");
+}
+
+#[test]
+fn what_is_written_of_a_launch_is_read_back() {
+    for file in ["structure.ron", "map_in_memory.ron", "variables.ron", "multiset_memory.ron", "pages_written.ron"] {
+        let read = LaunchFile::read(&folder().join(file)).unwrap();
+        let text = read.content.to_text();
+        let again =
+            LaunchFile::parse(file, &folder(), text.clone()).unwrap_or_else(|wrong| panic!("{text}\n{}", described(&wrong.0, &wrong.1)));
+        assert_eq!(again.content, read.content, "{text}");
+    }
+}
+
+/// What is wrong with a launch of `list_sum` with these fields, which start in line 2: `line:column: message [labels] (help)`.
+fn mistakes(fields: &str) -> String {
+    let text = format!("Launch(kernel: \"list_sum\", grid: (1, 1, 1), block: (1, 1, 1),\n{fields})");
+    let (program, _) = sema::load_file(&mut Sources::default(), &folder().join("pointers.ptx")).unwrap();
+    let file = match LaunchFile::parse("a.ron", &data(), text.clone()) {
+        Ok(file) => file,
+        Err(wrong) => return described(&wrong.0, &wrong.1),
+    };
+    match plan(&file, &program.unwrap(), "pointers.ptx", &Overrides::default()) {
+        Ok(_) => panic!("{text} is accepted"),
+        Err(errors) => described(&file.sources, &errors),
+    }
+}
+
+/// Files of pages with mistakes.
+fn data() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("launch_files");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = |count: u64, offsets: &[u64]| {
+        let pages = offsets.iter().flat_map(|offset| [offset.to_le_bytes().to_vec(), vec![0; 4096]].concat());
+        [count.to_le_bytes().to_vec(), pages.collect()].concat()
+    };
+    let files = [
+        ("short.pages", vec![1, 2, 3]),
+        ("cut.pages", file(2, &[0, 4096])[..5000].to_vec()),
+        ("many.pages", file(u64::MAX, &[0])),
+        ("odd.pages", file(1, &[100])),
+        ("far.pages", file(1, &[8192])),
+        ("descending.pages", file(2, &[4096, 0])),
+        ("twice.pages", file(2, &[4096, 4096])),
+    ];
+    files.into_iter().for_each(|(name, bytes)| std::fs::write(folder.join(name), bytes).unwrap());
+    folder
+}
+
+const PARAMS: &str = "params: [Alias(\"x\"), Alias(\"x\")]";
+
+#[test]
+fn memory_that_cannot_be_is_refused_at_its_place() {
+    let memory = |entries: &str| mistakes(&format!("memory: [Memory(name: \"x\", len: 16, init: Zero),\n{entries}],\n{PARAMS}"));
+    for (entries, expected) in [
+        ("Memory(len: 4, init: Zero)", "3:1: memory has a name or an address, or both (name: \"a\" or at: 0x7f1234000000)"),
+        (
+            "Memory(name: \"x\", len: 4, init: Zero)",
+            "3:14: buffer 'x' is defined twice [2:10: first defined here] (Alias(\"x\") names the same buffer again)",
+        ),
+        (
+            "Memory(at: 0x500000000010, len: 4, init: Zero)",
+            "3:12: 0x500000000010 is not a multiple of 256, and no allocation begins there (memory that begins elsewhere is a part of an allocation: Offset(\"a\", 16))",
+        ),
+        ("Memory(at: 0, len: 4, init: Zero)", "3:12: 4 bytes at 0x0 are not among the addresses of a device, 0x100 to 0x2000000000000"),
+        (
+            "Memory(at: 0xffffffffffffff00, len: 512, init: Zero)",
+            "3:12: 512 bytes at 0xffffffffffffff00 are not among the addresses of a device, 0x100 to 0x2000000000000",
+        ),
+        (
+            "Memory(name: \"a\", at: 0x500000000000, len: 257, init: Zero), Memory(at: 0x500000000100, len: 1, init: Zero)",
+            "3:73: 0x500000000100 to 0x500000000101 overlaps 'a', which is 0x500000000000 to 0x500000000101 [3:23: the other one]",
+        ),
+        (
+            "Memory(at: 0x500000000100, len: 1, init: Zero), Memory(at: 0x500000000000, len: 8192, init: Zero)",
+            "3:60: 0x500000000000 to 0x500000002000 overlaps 'memory_500000000100', which is 0x500000000100 to 0x500000000101 [3:12: the other one]",
+        ),
+        (
+            "Memory(at: 0x500000000000, len: 4, init: Zero), Memory(at: 0x500000000000, len: 4, init: Zero)",
+            "3:49: buffer 'memory_500000000000' is defined twice [3:1: first defined here] (Alias(\"memory_500000000000\") names the same buffer again)",
+        ),
+        (
+            "Memory(at: 0x7e3000000000, len: 4, init: Zero)",
+            "3:12: 0x7e3000000000 to 0x7e3000000004 overlaps the window of shared memory, 0x7e3000000000 to 0x7e3010000000, where the module was placed (a module that is opened together with this file is placed elsewhere, if there is room)",
+        ),
+        ("Memory(name: \"a\", init: Zero)", "3:1: buffer 'a' needs 'len' or 'shape'"),
+        ("Memory(name: \"a\", len: 4, init: Zero, compare: Multiset)", "3:48: 'compare' without 'expect' means nothing"),
+        (
+            "Memory(name: \"a\", len: 4, init: Zero, expect: Values([0, 0, 0, 0]), tolerance: Abs(0.5))",
+            "3:80: elements of B8 are compared bit for bit; a tolerance needs a buffer of numbers",
+        ),
+    ] {
+        assert_eq!(memory(entries), expected, "{entries}");
+    }
+}
+
+#[test]
+fn files_of_pages_are_whole_and_in_order() {
+    for (file, expected) in [
+        ("none", "cannot be read: no such file or directory"),
+        ("short", "has 3 bytes, and a file of pages begins with 8 that say how many there are"),
+        ("cut", "says that it has 2 pages, and its 5000 bytes hold 1"),
+        ("many", "says that it has 18446744073709551615 pages, and its 4112 bytes hold 1"),
+        ("odd", "page 0, at offset 100, is none of the memory, whose pages begin at multiples of 4096 below 8192"),
+        ("far", "page 0, at offset 8192, is none of the memory, whose pages begin at multiples of 4096 below 8192"),
+        ("descending", "page 1, at offset 0, follows the one at offset 4096: pages are in ascending order"),
+        ("twice", "page 1, at offset 4096, follows the one at offset 4096: pages are in ascending order"),
+    ] {
+        let said = mistakes(&format!("memory: [Memory(name: \"x\", len: 8192, init: Pages(\"{file}.pages\"))],\n{PARAMS}"));
+        let path = data().join(format!("{file}.pages")).display().to_string();
+        assert_eq!(said, format!("2:51: '{path}' {expected}"), "{file}");
+    }
+    let variable =
+        mistakes(&format!("memory: [Memory(name: \"x\", len: 4, init: Zero)], {PARAMS},\nvariables: {{\"first\": Pages(\"odd.pages\")}}"));
+    assert_eq!(variable, "3:22: variable 'first' is known as a whole: Pages is for memory");
+}
+
+#[test]
+fn what_stands_in_a_structure_lies_in_it() {
+    let at = |parts: &str| {
+        mistakes(&format!(
+            "memory: [Memory(name: \"x\", len: 128, init: With(Zero,\nat: {{{parts}}})), Memory(name: \"y\", len: 4, init: Zero)],\n{PARAMS}"
+        ))
+    };
+    for (parts, expected) in [
+        ("121: Alias(\"y\")", "3:11: 8 bytes at byte 121 are outside buffer 'x', which has 128 bytes"),
+        ("18446744073709551615: U8(1)", "3:28: 1 byte at byte 18446744073709551615 are outside buffer 'x', which has 128 bytes"),
+        ("0: Alias(\"z\")", "3:9: there is no buffer 'z' yet (defined before this entry: x, y)"),
+        ("0: Offset(\"y\", 5)", "3:9: offset 5 is outside buffer 'y', which has 4 bytes"),
+        ("0: U32(1), 3: U8(1)", "3:17: byte 3 is one of the 4 bytes that stand at byte 0"),
+        ("8: Bytes(\"0\")", "3:18: two hexadecimal digits make a byte, and there are 1"),
+        ("8: Bytes(\"0000\", at: {1: U16(1)})", "3:34: 2 bytes at byte 1 are outside the structure, which has 2 bytes"),
+        ("0: Sampler()", "3:9: the handle of a sampler is made for a parameter or a variable, not for bytes of a structure"),
+        (
+            "8: TensorMap(buffer: Alias(\"y\"), elem: U32, dims: [4], strides: [], box: [4])",
+            "3:9: the tensor has 16 bytes from first to last, and its buffer 4 bytes",
+        ),
+        (
+            "64: Buffer(name: \"x\", elem: U8, len: 1, init: Zero)",
+            "3:23: buffer 'x' is defined twice [2:10: first defined here] (Alias(\"x\") names the same buffer again)",
+        ),
+        ("0: U8(256)", "3:9: 256 does not fit U8, which holds 0 to 255"),
+    ] {
+        let said = at(parts);
+        // Of a field that is wrong the innermost value is named; here only that it is the right mistake.
+        let message = |text: &str| text.split_once(": ").map_or("", |(_, message)| message).to_string();
+        assert_eq!(message(&said), message(expected), "{parts}: {said}");
+        assert_eq!(said.split(':').next(), Some("3"), "{parts}: {said}");
+    }
+    let map = "64: TensorMap(buffer: Alias(\"y\"), elem: U32, dims: [16], strides: [], box: [4])";
+    let misaligned = mistakes(&format!(
+        "memory: [Memory(name: \"x\", len: 256, init: With(Zero, at: {{{}}})), Memory(name: \"y\", len: 64, init: Zero)], {PARAMS}",
+        map.replacen("64", "32", 1)
+    ));
+    assert!(misaligned.ends_with(": a tensor map begins at a multiple of 64 bytes, not at byte 32"), "{misaligned}");
+    let nested = mistakes(&format!("memory: [Memory(name: \"x\", len: 8, init: With(With(Zero, at: {{}}), at: {{}}))], {PARAMS}"));
+    assert_eq!(nested, "2:47: what stands at some bytes is said once: With(Zero, at: {8: .., 16: ..})");
+    let unnamed = mistakes(&format!("memory: [Memory(name: \"x\", len: 8, init: With(Zero, ad: {{}}))], {PARAMS}"));
+    assert!(unnamed.starts_with("2:"), "{unnamed}");
+}
+
+#[test]
+fn what_is_ignored_is_part_of_a_buffer() {
+    let ignoring =
+        |said: &str| mistakes(&format!("memory: [Memory(name: \"x\", len: 16, init: Zero)], {PARAMS},\nexpect_ignoring: {{{said}}}"));
+    for (said, expected) in [
+        ("\"y\": [(0, 4)]", "3:24: there is no buffer 'y' (buffers: x)"),
+        ("\"x\": [(0, 4), (12, 5)]", "3:33: 5 bytes from byte 12 on are not in buffer 'x', which has 16 bytes"),
+        ("\"x\": [(4, 0)]", "3:25: 0 bytes from byte 4 on are not in buffer 'x', which has 16 bytes"),
+        ("\"x\": [(18446744073709551615, 1)]", "3:25: 1 byte from byte 18446744073709551615 on are not in buffer 'x', which has 16 bytes"),
+    ] {
+        assert_eq!(ignoring(said), expected, "{said}");
+    }
+}
+
+#[test]
+fn a_module_is_placed_beside_the_memory_that_its_launch_names() {
+    let program = opened(&folder().join("window.ron")).program;
+    let regions = program.map.regions(64);
+    for at in [0x7e30_0000_0000_u64, 0x7e40_0000_0000, 0x7e20_0000_0000, 0x7e10_0000_0000, 0x7f20_0000_0000] {
+        let hit = regions.iter().find(|(_, region)| region.contains(&at));
+        assert_eq!(hit, None, "{at:#x}");
+    }
+    let usual = opened(&folder().join("list.ron")).program;
+    assert_eq!(usual.map, ptxdbg::program::map::Map::default(), "nothing is named, so everything is where it always is");
+}
+
+#[test]
+fn blocks_that_run_alone_are_blocks_of_the_grid() {
+    let with = |fields: &str| {
+        let text = format!(
+            "Launch(module: \"pointers.ptx\", kernel: \"list_sum\", block: (1, 1, 1), memory: [Memory(name: \"x\", len: 16, init: Zero)], {PARAMS},\n{fields})"
+        );
+        let (program, _) = sema::load_file(&mut Sources::default(), &folder().join("pointers.ptx")).unwrap();
+        let file = LaunchFile::parse("a.ron", &folder(), text).unwrap_or_else(|wrong| panic!("{}", described(&wrong.0, &wrong.1)));
+        match plan(&file, &program.unwrap(), "pointers.ptx", &Overrides::default()) {
+            Ok(plan) => plan.cases[0].name.clone(),
+            Err(errors) => described(&file.sources, &errors),
+        }
+    };
+    for (fields, expected) in [
+        ("grid: (4, 2, 1), blocks: [(3, 1, 0), (0, 0, 0), (3, 1, 0)]", "launch, only 2 of 8 blocks"),
+        ("grid: (4, 2, 1), blocks: [(0, 0, 0), (4, 0, 0)]", "2:38: the grid of (4, 2, 1) has no block (4, 0, 0)"),
+        (
+            "grid: (4, 2, 1), cluster: (2, 1, 1), blocks: [(2, 1, 0)]",
+            "2:47: the blocks of a cluster run together, and (3, 1, 0) of this one is not named",
+        ),
+        ("grid: (4, 2, 1), cluster: (2, 1, 1), blocks: [(2, 1, 0), (3, 1, 0)]", "launch, only 2 of 8 blocks"),
+        (
+            "grid: (4, 2, 1), cooperative: true, blocks: [(0, 0, 0)]",
+            "2:45: the blocks of a cooperative launch wait for each other, so none can run alone",
+        ),
+    ] {
+        assert_eq!(with(fields).replace("list_sum,", "launch,"), expected, "{fields}");
+    }
+}
+
+/// What is wrong with modules that are linked.
+fn link_mistakes(first: &str, second: &str) -> String {
+    let text = |name: &str, body: &str| {
+        let head = if body.starts_with(".version") { "" } else { ".version 8.0\n.target sm_90a\n.address_size 64\n" };
+        (name.to_string(), format!("{head}{body}"))
+    };
+    let mut sources = Sources::default();
+    let maps = ptxdbg::program::map::Maps::default();
+    let (program, diagnostics) = sema::load_linked(&mut sources, vec![text("a.ptx", first), text("b.ptx", second)], &maps);
+    let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).collect();
+    assert_eq!(program.is_some(), errors.is_empty());
+    let named = |span: ptxdbg::base::Span| {
+        let place = sources.position(span);
+        format!("{}:{}:{}", sources.file(span.source).name(), place.line, place.column)
+    };
+    let line = |error: &&Diagnostic| {
+        let labels: String = error.labels.iter().map(|label| format!(" [{}: {}]", named(label.span), label.text)).collect();
+        format!("{}: {}{labels}", named(error.span), error.message)
+    };
+    errors.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn modules_that_do_not_go_together_are_refused_with_both_places() {
+    let kernel = ".visible .entry k() { ret; }";
+    for (first, second, expected) in [
+        (kernel, kernel, "b.ptx:4:17: 'k' is defined in two of the modules [a.ptx:4:17: the other definition]"),
+        (
+            ".visible .global .u32 x = 1;",
+            ".visible .global .u32 x = 2;",
+            "b.ptx:4:23: 'x' is defined in two of the modules [a.ptx:4:23: the other definition]",
+        ),
+        (".weak .global .u32 x = 1;", ".visible .global .u32 x = 2;", ""),
+        (".visible .global .u32 x = 1;", ".weak .global .u32 x = 2;", ""),
+        (".global .u32 x = 1;", ".global .u64 x = 2;", ""),
+        (".global .u32 x = 1;", ".visible .global .u64 x = 2;", ""),
+        (
+            ".extern .global .u32 x;",
+            ".visible .global .u64 x = 2;",
+            "b.ptx:4:23: 'x' has another type here than in its '.extern' declaration [a.ptx:4:22: 'x' is declared '.extern' here]",
+        ),
+        (
+            kernel,
+            ".version 8.0\n.target sm_80\n.address_size 64\n",
+            "b.ptx:1:1: this module is for sm_80, and the first one for sm_90a [a.ptx:1:1: the first one]",
+        ),
+        (
+            kernel,
+            ".version 8.0\n.target sm_90a\n.address_size 32\n",
+            "b.ptx:1:1: this module is for addresses of 32 bits, and the first one for addresses of 64 bits [a.ptx:1:1: the first one]",
+        ),
+    ] {
+        assert_eq!(link_mistakes(first, second), expected, "{first} {second}");
+    }
+    let both = "Launch(module: \"a.ptx\", modules: [\"b.ptx\"], kernel: \"list_sum\", grid: (1, 1, 1), block: (1, 1, 1), params: [U64(1), U64(2)])";
+    let file = LaunchFile::parse("a.ron", &folder(), both.to_string()).unwrap_or_else(|wrong| panic!("{}", described(&wrong.0, &wrong.1)));
+    let (program, _) = sema::load_file(&mut Sources::default(), &folder().join("pointers.ptx")).unwrap();
+    let errors = plan(&file, &program.unwrap(), "a.ptx", &Overrides::default()).unwrap_err();
+    assert_eq!(described(&file.sources, &errors), "1:34: a launch file has either 'module' or 'modules'");
+}
+
+#[test]
+fn places_in_linked_modules_are_named_by_their_file() {
+    let program = opened(&folder().join("linked.ron")).program;
+    let files: std::collections::BTreeSet<String> =
+        (0..program.code.len()).map(|pc| program.place(ptxdbg::program::Pc::new(pc)).split(':').next().unwrap().to_string()).collect();
+    assert_eq!(files.into_iter().collect::<Vec<_>>(), ["linked_a.ptx", "linked_b.ptx"]);
+    let names: Vec<&str> = program.functions.iter().map(|function| &*function.name).collect();
+    assert!(names.contains(&"helper") && names.contains(&"helper$2"), "{names:?}");
+}
