@@ -291,7 +291,7 @@ mod tests {
         assert_eq!((variables, shared_window, local_window), (1 << 40, (1 << 40) + VARIABLES_BYTES, MAP64.local_window));
         let narrow = maps.of_width(32);
         assert_eq!(Map { local_window: MAP32.local_window, ..narrow }, MAP32);
-        assert_eq!(narrow.local_window, 2 * WINDOW_BYTES, "before the variables, after the addresses of functions");
+        assert_eq!(narrow.local_window, MAP32.heap + HEAP_WINDOW, "after the addresses of functions, the variables and the heap");
     }
 
     #[test]
