@@ -61,8 +61,8 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE.ron")]
     pub launch: Vec<PathBuf>,
 
-    /// The kernel to run, by its name in the module or in the source (scale, scale<float>, lin::scale), looked for in all modules of a
-    /// file; without it the first one
+    /// The kernel to run, by its name in the module or in the source (scale, lin::scale, or with template arguments), looked for in all
+    /// modules of a file; without it the first one
     #[arg(short, long, value_name = "NAME")]
     pub kernel: Option<String>,
 
