@@ -125,11 +125,15 @@ fn depth(piece: Option<&Piece>) -> Result<u32, CommandError> {
     depth.ok_or_else(|| piece.error(format!("a depth from 1 to {DEPTH_MAX} is expected, not '{}'", piece.text)))
 }
 
+/// The ways of explore, and what each takes.
+const EXPLORE_USAGE: &str =
+    "usage: explore [random] [N], explore pct [DEPTH] [N], explore systematic [K] [N], explore systematic continue [N]";
+
 /// The number of orders that the user names.
 fn count(piece: Option<&Piece>, usual: u64) -> Result<u64, CommandError> {
     let Some(piece) = piece else { return Ok(usual) };
     let count = piece.text.parse().ok().filter(|count| *count > 0);
-    count.ok_or_else(|| piece.error("a number of orders from 1 is expected"))
+    count.ok_or_else(|| piece.error(format!("a number of orders from 1 is expected, not '{}'", piece.text)).with_help(EXPLORE_USAGE))
 }
 
 pub fn explore(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -149,9 +153,7 @@ pub fn explore(context: &mut Context<'_>, call: &Call) -> Answer {
         _ => match second {
             Some(piece) => {
                 let message = "only pct and systematic take another number";
-                return Err(piece.error(message).with_help(
-                    "usage: explore [random] [N], explore pct [DEPTH] [N], explore systematic [K] [N], explore systematic continue [N]",
-                ));
+                return Err(piece.error(message).with_help(EXPLORE_USAGE));
             }
             None => (Way::Random, count(first, ORDERS)?),
         },
