@@ -4,14 +4,16 @@
 mod files;
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use super::*;
 
-fn launch_file() -> String {
+/// Written once: the tests run side by side, and a file that is written again is empty for a moment.
+static LAUNCH_FILE: LazyLock<String> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile-terminal");
     std::fs::create_dir_all(&folder).unwrap();
     files::files(&folder).to_str().unwrap().to_string()
-}
+});
 
 #[track_caller]
 fn assert_harmless(pty: &Pty) {
@@ -22,8 +24,8 @@ fn assert_harmless(pty: &Pty) {
 /// A terminal that can nothing gets lines of text, and not one byte that is none.
 #[test]
 fn the_plain_prompt_writes_text() {
-    let launch = launch_file();
-    let words = [env!("CARGO_BIN_EXE_ptxdbg"), "--plain", "--launch", &launch];
+    let launch = LAUNCH_FILE.as_str();
+    let words = [env!("CARGO_BIN_EXE_ptxdbg"), "--plain", "--launch", launch];
     let mut pty = Pty::start(&words, &[("TERM", Some("dumb"))], (120, 40));
     pty.wait_for("(ptxdbg");
     for (line, answer) in [
@@ -62,7 +64,7 @@ fn without_echo(written: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_check_and_a_run_on_a_terminal_write_text() {
-    let launch = launch_file();
+    let launch = LAUNCH_FILE.as_str();
     let kernel = launch.replace(".ron", ".ptx");
     let broken = launch.replace(".ron", ".broken.ptx");
     let text = std::fs::read_to_string(&kernel).unwrap();
@@ -72,9 +74,9 @@ fn a_check_and_a_run_on_a_terminal_write_text() {
         &[debugger, "--check", &broken][..],
         &[debugger, "--check", "--format", "json", &broken],
         &[debugger, "--check", "--format", "sarif", &broken],
-        &[debugger, "--batch", "--launch", &launch],
-        &[debugger, "--batch", "--launch", &launch, "--format", "json"],
-        &[debugger, "--verify", "--launch", &launch],
+        &[debugger, "--batch", "--launch", launch],
+        &[debugger, "--batch", "--launch", launch, "--format", "json"],
+        &[debugger, "--verify", "--launch", launch],
         &[debugger, "a\x1b]0;\u{202e}.ptx"],
         &[debugger, "--grid", "\x1b]0;\u{202e}", &kernel],
         &[debugger, "--kernel", "\x1b]0;\u{9b}", &kernel],
@@ -90,8 +92,8 @@ fn a_check_and_a_run_on_a_terminal_write_text() {
 
 #[test]
 fn panes_and_prompts_write_text() {
-    let launch = launch_file();
-    for words in [&["--launch", &launch][..], &["--plain", "--launch", &launch]] {
+    let launch = LAUNCH_FILE.as_str();
+    for words in [&["--launch", launch][..], &["--plain", "--launch", launch]] {
         let mut pty = Pty::sized(words, 120, 40);
         pty.wait_for("(ptxdbg");
         for line in
