@@ -28,6 +28,8 @@ pub enum Remedy {
     Scope(Pc, Scope),
     /// `cp.async.wait_group` that leaves this number of groups pending.
     WaitGroup(Pc, u32),
+    /// Thread (0,0,0) of the block alone executes the instruction, of those that would.
+    FirstThread(Pc),
     /// A wait for the phase of the other parity.
     OtherParity(Pc),
     /// `cp.async.commit_group` before an instruction.

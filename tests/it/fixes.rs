@@ -1,5 +1,5 @@
-//! The advice of findings, tried: for each planted race of the gallery, and each row of `fixtures/cases/advice.txt`, the changes that hold
-//! are those of `fixtures/cases/fixes.txt`. `PTXDBG_BLESS=1 cargo test --test it fixes::` writes that table: each change in it must be one
+//! The advice of findings, tried: for each planted race of the gallery, each row of `fixtures/cases/advice.txt`, and each lock of
+//! `fixtures/orders/locks.ron`, whose races only the other order of its critical sections shows, the changes that hold are those of `fixtures/cases/fixes.txt`. `PTXDBG_BLESS=1 cargo test --test it fixes::` writes that table: each change in it must be one
 //! that a reader of the kernel would make.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test that cannot open a fixture fails, and one that is skipped says so")]
@@ -62,9 +62,10 @@ fn rows() -> Vec<Opened> {
 
 /// What came of the findings of each case that has a race.
 fn fixed() -> Vec<(String, FixReports)> {
-    let options = RunOptions { checks: Checks::ALL, step_limit: Some(STEP_LIMIT), ..RunOptions::default() };
+    let options = RunOptions { checks: Checks::ALL, step_limit: Some(STEP_LIMIT), orders: 1, ..RunOptions::default() };
     let mut all = Vec::new();
-    for opened in launches("gallery").into_iter().chain(rows()) {
+    let locks = launch_file(fixtures().join("orders/locks.ron"));
+    for opened in launches("gallery").into_iter().chain(rows()).chain([locks]) {
         for case in &opened.plan.cases {
             let kernel = &opened.program.functions[case.launches[0].kernel.index()].name;
             let reports = fix_case(&opened.program, case, &options, None, &mut || true).unwrap().unwrap();

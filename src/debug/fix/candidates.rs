@@ -96,14 +96,20 @@ impl<'a> Places<'a> {
                 let words = format!("{} {pending} at {}", program.opcode(pc).map_or("", |opcode| &opcode.text), program.place(pc));
                 vec![Plan::new(vec![Placed::Operand(pc, 0, pending.to_string())], words)]
             }
+            Remedy::FirstThread(pc) => vec![by_first_thread(program, pc)],
             Remedy::OtherParity(pc) => other_parity(program, pc).into_iter().collect(),
             Remedy::Atomic { load, store, f } => self.at_once(load, store, f, pcs),
         }
     }
 
-    fn modified(&self, pc: Pc, modifiers: Modifiers, pcs: &[Pc]) -> Vec<Plan> {
+    /// Other modifiers of the instruction at `pc` and of those of its unrolled copies that are counted in the finding or touch the same
+    /// place: a copy that did not run in this order races in another one.
+    fn modified(&mut self, pc: Pc, modifiers: Modifiers, pcs: &[Pc]) -> Vec<Plan> {
         let program = self.program;
-        let copies = self.copies(pc).into_iter().filter(|copy| *copy == pc || pcs.contains(copy));
+        let copies = self.copies(pc);
+        let body = self.body(pc);
+        let is_same_place = |copy: Pc| body.as_ref().is_some_and(|body| body.is_same_place(program, pc, copy));
+        let copies = copies.into_iter().filter(|copy| *copy == pc || pcs.contains(copy) || is_same_place(*copy));
         let change = |pc: Pc| {
             let own = program.opcode(pc).map_or("", |opcode| &opcode.text);
             let text = super::statement::rewritten(own, modifiers, program);
@@ -231,6 +237,21 @@ impl<'a> Places<'a> {
         };
         common.map(place).into_iter().collect()
     }
+}
+
+/// The statement, executed by thread (0,0,0) of each block alone, of those that executed it.
+fn by_first_thread(program: &Program, pc: Pc) -> Plan {
+    let (statement, guard) = (program.text(pc), program.guard_text(pc));
+    let bare = guard.iter().fold(statement.as_str(), |text, guard| text.strip_prefix(&format!("@{guard}")).unwrap_or(text).trim_start());
+    let test = match &guard {
+        Some(guard) => format!("setp.eq.and.u32 %fix_first, %fix_id, 0, {guard};"),
+        None => "setp.eq.u32 %fix_first, %fix_id, 0;".into(),
+    };
+    let rest: String = ["%tid.y", "%tid.z"].map(|id| format!("mov.u32 %fix_next, {id}; or.b32 %fix_id, %fix_id, %fix_next; ")).concat();
+    let changed =
+        format!("{{ .reg .pred %fix_first; .reg .b32 %fix_id, %fix_next; mov.u32 %fix_id, %tid.x; {rest}{test} @%fix_first {bare} }}");
+    let words = format!("thread (0,0,0) alone executes {} at {}", bare.trim_end_matches(';'), program.place(pc));
+    Plan::new(vec![Placed::Replace(pc, changed)], words)
 }
 
 /// The statement that waits for the phase of the other parity.

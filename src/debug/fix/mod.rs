@@ -348,6 +348,7 @@ fn moved(remedy: Remedy, to: impl Fn(Pc) -> Option<Pc>) -> Option<Remedy> {
         Remedy::Order(pc, ordering) => Remedy::Order(to(pc)?, ordering),
         Remedy::Scope(pc, scope) => Remedy::Scope(to(pc)?, scope),
         Remedy::WaitGroup(pc, pending) => Remedy::WaitGroup(to(pc)?, pending),
+        Remedy::FirstThread(pc) => Remedy::FirstThread(to(pc)?),
         Remedy::OtherParity(pc) => Remedy::OtherParity(to(pc)?),
         Remedy::Commit(before) => Remedy::Commit(to(before)?),
         Remedy::WaitAll(kind, at) => Remedy::WaitAll(kind, place(at)?),

@@ -23,7 +23,8 @@ impl Session {
         let (program, case) = (Arc::clone(self.program()), Arc::clone(self.timeline.case()));
         let options = self.timeline.options().clone();
         let limit = self.recorded().0.saturating_mul(HANG_FACTOR).max(STEPS);
-        let options = RunOptions { checks: self.checks(), step_limit: options.step_limit.or(Some(limit)), ..options };
+        // A session numbers what its own order shows.
+        let options = RunOptions { checks: self.checks(), step_limit: options.step_limit.or(Some(limit)), orders: 0, ..options };
         let fixed = fix_case(&program, &case, &options, number, &mut || interrupt.should_continue(self));
         let fixed = fixed.map_err(|error| error.to_string())?;
         let tried = fixed.iter().flat_map(|fixed| &fixed.reports).map(|report| (report.finding, report.outcome.clone()));

@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use super::candidates::family;
 use crate::base::Severity;
-use crate::check::{Finding, FindingId};
+use crate::check::{Finding, FindingId, Findings};
 use crate::debug::explore::contents;
-use crate::debug::run::{CaseRun, RunError, RunOptions, run_checked};
+use crate::debug::run::{CaseRun, Job, RunError, RunOptions, fault_of, new_in, other_orders, run_checked};
 use crate::launch::Case;
+use crate::machine::Instrumentation;
 use crate::program::{Pc, Program};
 
 /// The two instructions of a mistake, of the original program; none for an inserted one, or where there is no such side.
 pub(super) type Key = (&'static str, usize, Option<Pc>, Option<Pc>);
 
-/// A finding of a trial.
+/// A finding of a trial; those of other orders of critical sections come last, as in the numbers of findings.
 pub(super) struct Seen {
     /// In terms of the program that ran.
     pub finding: Finding,
@@ -33,21 +34,29 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    /// Runs `program`, whose instructions are `original` ones.
+    /// Runs `program`, whose instructions are `original` ones; and its critical sections the other way round, as any run does.
     pub fn new(program: &Arc<Program>, case: &Case, options: &RunOptions, original: impl Fn(Pc) -> Option<Pc>) -> Result<Self, RunError> {
         let (run, checkers) = run_checked(program, case, options, &|| false)?;
-        let all = checkers.findings();
-        let seen = all.list().iter().enumerate().map(|(index, finding)| {
+        let see = |all: &Findings, index: usize| {
+            let finding = all.list()[index].clone();
             let key = |pair: crate::check::Pair| {
                 let (first, second) = pair.sides();
                 let (a, b) = (first.and_then(|(pc, _)| original(pc)), original(second.0));
                 (family(pair.id()), finding.launch, a.min(b), a.max(b))
             };
-            Seen { finding: finding.clone(), keys: all.pairs(index).map(key).collect() }
-        });
-        let seen = seen.collect();
+            Seen { keys: all.pairs(index).map(key).collect(), finding }
+        };
+        let all = checkers.findings();
+        let mut seen: Vec<Seen> = (0..all.list().len()).map(|index| see(all, index)).collect();
+        let job = Job { program, case, options, instrumentation: Instrumentation::Nothing };
+        let (_, others) = other_orders(job, &run, &|| false)?;
+        seen.extend(new_in(program, all.list(), &others).into_iter().map(|(order, index)| see(&others[order].findings, index)));
+        let mut fault = run.fault.as_ref().map(|fault| fault.id);
+        if let Some(other) = others.iter().find(|other| other.is_fault) {
+            fault = fault_of(job, other, &|| false)?.map(|fault| fault.id);
+        }
         let buffers = contents(case, &run);
-        Ok(Self { seen, fault: run.fault.as_ref().map(|fault| fault.id), buffers, run })
+        Ok(Self { seen, fault, buffers, run })
     }
 
     /// The findings that count: no notes.

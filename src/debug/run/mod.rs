@@ -17,13 +17,14 @@ use crate::check::{Checkers, Checks, Finding};
 use crate::debug::fault::{Fault, FaultContext};
 use crate::debug::findings::{FindingText, describe_case};
 use crate::launch::Case;
-use crate::machine::{Device, Instrumentation, Machine, NullObserver, Schedule, Tick};
+use crate::machine::{Device, Instrumentation, Machine, NullObserver, Tick};
 use crate::program::Program;
 
 pub use error::RunError;
 pub(super) use launcher::{Job, RejectedLaunch};
 pub use options::RunOptions;
-use reversal::reverse;
+use reversal::describe_new;
+pub(super) use reversal::{fault_of, new_in, other_orders};
 pub use reversed::Reversed;
 pub(super) use runner::Runner;
 pub use runner::{CaseRun, Interrupt, LaunchRun};
@@ -44,14 +45,13 @@ pub fn run_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Re
 pub fn run_case_until(program: &Arc<Program>, case: &Case, options: &RunOptions, interrupt: Interrupt) -> Result<CaseRun, RunError> {
     let (mut run, found) = run_undescribed(program, case, options, &interrupt)?;
     let mut texts = if found.is_empty() { Vec::new() } else { describe_case(program, case, options, &found)? };
-    let may_reverse = options.orders > 0 && options.schedule == Schedule::InOrder && run.fault.is_none() && !run.interrupted;
-    if may_reverse && !run.reversible.is_empty() {
-        let job = Job { program, case, options, instrumentation: Instrumentation::Nothing };
-        let (reversed, new) = reverse(job, &run, &found, &interrupt)?;
-        let numbers = texts.len() + 1..;
-        texts.extend(new.into_iter().zip(numbers).map(|(text, number)| FindingText { number, ..text }));
-        run.reversed = reversed;
-    }
+    let job = Job { program, case, options, instrumentation: Instrumentation::Nothing };
+    let (reversed, others) = other_orders(job, &run, &interrupt)?;
+    let numbers = texts.len() + 1..;
+    texts.extend(
+        describe_new(job, &found, &others, &interrupt)?.into_iter().zip(numbers).map(|(text, number)| FindingText { number, ..text }),
+    );
+    run.reversed = reversed;
     let found = texts;
     let fault = run.fault.iter().map(|fault| FindingText::of_fault(found.len() + 1, fault));
     run.findings = found.iter().cloned().chain(fault).collect();

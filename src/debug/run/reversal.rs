@@ -12,7 +12,8 @@ use super::reversed::Reversed;
 use super::runner::{CaseRun, Runner};
 use super::{RunError, RunOptions, run_undescribed};
 use crate::base::Severity;
-use crate::check::{Checkers, Finding, Reversible, SameCause};
+use crate::check::{Checkers, Finding, Findings, Reversible, SameCause};
+use crate::debug::fault::Fault;
 use crate::debug::findings::{FindingText, describe_case};
 use crate::machine::{Event, EventKind, EventMask, Hold, Instrumentation, Machine, Observer, Schedule, Step, Tick};
 use crate::program::{Pc, Program};
@@ -20,17 +21,41 @@ use crate::program::{Pc, Program};
 /// Warp-instructions between two looks at whether a warp is still held.
 const SLICE: u64 = 1 << 12;
 
-/// Runs the pairs of critical sections of `run`, a run of `case` in which `known` was found, the other way round, as far as as many more
-/// runs as the options allow suffice; what is found then that was not.
+/// What was found where two critical sections came the other way round.
+pub(in crate::debug) struct OtherOrder {
+    hold: Hold,
+    /// All that was found in that run.
+    pub findings: Findings,
+    /// Whether it led to a fault.
+    pub is_fault: bool,
+}
+
+impl OtherOrder {
+    /// The schedule that repeats it.
+    pub fn schedule(&self) -> Schedule {
+        Schedule::Held(self.hold)
+    }
+}
+
+/// Whether the critical sections of `run` are run the other way round.
+fn is_wanted(options: &RunOptions, run: &CaseRun) -> bool {
+    let is_whole = run.fault.is_none() && !run.interrupted;
+    options.orders > 0 && options.schedule == Schedule::InOrder && is_whole && !run.reversible.is_empty()
+}
+
+/// Runs the pairs of critical sections of `run`, a run of the job's case, the other way round, as far as as many more runs as the
+/// options allow suffice.
 ///
 /// # Errors
 /// Reasons outside the kernel.
-pub(super) fn reverse(
+pub(in crate::debug) fn other_orders(
     job: Job<'_>,
     run: &CaseRun,
-    known: &[Finding],
     interrupt: &dyn Fn() -> bool,
-) -> Result<(Reversed, Vec<FindingText>), RunError> {
+) -> Result<(Reversed, Vec<OtherOrder>), RunError> {
+    if !is_wanted(job.options, run) {
+        return Ok((Reversed::default(), Vec::new()));
+    }
     let mut pairs: Vec<Reversible> = Vec::new();
     for pair in &run.reversible {
         if !pairs.iter().any(|known| (known.held, known.first) == (pair.held, pair.first)) {
@@ -42,9 +67,59 @@ pub(super) fn reverse(
     let budget = ticks.saturating_mul(u64::from(job.options.orders));
     let mut reversal = Reversal { program: job.program, budget, counts: Reversed::default(), shown: Vec::new() };
     reversal.walk(job, &pairs, interrupt)?;
-    let counts = Reversed { left: pairs.len() as u64 - reversal.counts.tried, ..reversal.counts };
-    let texts = new_findings(job, known, &reversal.shown, interrupt)?;
-    Ok((counts, texts))
+    Ok((Reversed { left: pairs.len() as u64 - reversal.counts.tried, ..reversal.counts }, reversal.shown))
+}
+
+/// What was found in other orders and neither in the order of the run, in which `known` was, nor in an earlier one: the number of the
+/// order, and that of the finding in it.
+pub(in crate::debug) fn new_in(program: &Program, known: &[Finding], others: &[OtherOrder]) -> Vec<(usize, usize)> {
+    let (mut known, mut same_cause, mut new) = (known.to_vec(), SameCause::default(), Vec::new());
+    for (order, other) in others.iter().enumerate() {
+        for (index, finding) in other.findings.list().iter().enumerate().filter(|(_, finding)| finding.severity > Severity::Note) {
+            if !known.iter().any(|known| same_cause.holds(program, known, finding)) {
+                known.push(finding.clone());
+                new.push((order, index));
+            }
+        }
+    }
+    new
+}
+
+/// The texts of what [`new_in`] counts, with how each is replayed, and of the first fault of an other order.
+///
+/// # Errors
+/// Reasons outside the kernel.
+pub(super) fn describe_new(
+    job: Job<'_>,
+    known: &[Finding],
+    others: &[OtherOrder],
+    interrupt: &dyn Fn() -> bool,
+) -> Result<Vec<FindingText>, RunError> {
+    let (new, mut texts) = (new_in(job.program, known, others), Vec::new());
+    for (order, other) in others.iter().enumerate() {
+        let own = new.iter().filter(|(of, _)| *of == order).map(|(_, index)| other.findings.list()[*index].clone());
+        let own: Vec<Finding> = own.collect();
+        if !own.is_empty() {
+            let options = RunOptions { schedule: other.schedule(), ..job.options.clone() };
+            let described = describe_case(job.program, job.case, &options, &own)?;
+            texts.extend(described.into_iter().map(|text| with_replay(text, &other.schedule())));
+        }
+    }
+    if let Some(other) = others.iter().find(|other| other.is_fault) {
+        let fault = fault_of(job, other, interrupt)?;
+        texts.extend(fault.map(|fault| with_replay(FindingText::of_fault(0, &fault), &other.schedule())));
+    }
+    Ok(texts)
+}
+
+/// The fault that an other order led to.
+///
+/// # Errors
+/// Reasons outside the kernel.
+pub(in crate::debug) fn fault_of(job: Job<'_>, other: &OtherOrder, interrupt: &dyn Fn() -> bool) -> Result<Option<Fault>, RunError> {
+    let options = RunOptions { schedule: other.schedule(), ..job.options.clone() };
+    let (run, _) = run_undescribed(job.program, job.case, &options, interrupt)?;
+    Ok(run.fault)
 }
 
 /// Pairs that are run the other way round.
@@ -53,8 +128,8 @@ struct Reversal<'a> {
     /// Warp-instructions that may be executed.
     budget: u64,
     counts: Reversed,
-    /// What each hold showed, and whether it led to a fault.
-    shown: Vec<(Hold, Vec<Finding>, bool)>,
+    /// What each hold showed.
+    shown: Vec<OtherOrder>,
 }
 
 impl Reversal<'_> {
@@ -124,7 +199,7 @@ impl Reversal<'_> {
         let own = Goal { pc: pair.held.1, address: pair.address, warp, is_of_warp: true };
         let ended = self.reach(&mut machine, &mut checkers, own, false);
         let hold = Hold { block: pair.block, warp: pair.warp, from, until };
-        self.shown.push((hold, checkers.findings().list().to_vec(), matches!(ended, Reached::Fault)));
+        self.shown.push(OtherOrder { hold, findings: checkers.findings().clone(), is_fault: matches!(ended, Reached::Fault) });
     }
 
     /// Runs until the goal is reached; with `holds` for as long as a warp is held.
@@ -188,39 +263,9 @@ impl Observer for Director<'_> {
     }
 }
 
-/// What was found in the orders of `shown` and neither before nor in an earlier one, and how each is replayed.
-fn new_findings(
-    job: Job<'_>,
-    known: &[Finding],
-    shown: &[(Hold, Vec<Finding>, bool)],
-    interrupt: &dyn Fn() -> bool,
-) -> Result<Vec<FindingText>, RunError> {
-    let mut known = known.to_vec();
-    let (mut same_cause, mut texts) = (SameCause::default(), Vec::new());
-    for (hold, found, is_fault) in shown {
-        let options = RunOptions { schedule: Schedule::Held(*hold), ..job.options.clone() };
-        let mut new = Vec::new();
-        for finding in found.iter().filter(|finding| finding.severity > Severity::Note) {
-            if !known.iter().any(|known| same_cause.holds(job.program, known, finding)) {
-                known.push(finding.clone());
-                new.push(finding.clone());
-            }
-        }
-        if !new.is_empty() {
-            texts.extend(describe_case(job.program, job.case, &options, &new)?.into_iter().map(|text| with_replay(text, hold)));
-        }
-        let has_fault = texts.iter().any(|text| text.second.is_none());
-        if *is_fault && !has_fault {
-            let (run, _) = run_undescribed(job.program, job.case, &options, interrupt)?;
-            texts.extend(run.fault.iter().map(|fault| with_replay(FindingText::of_fault(0, fault), hold)));
-        }
-    }
-    Ok(texts)
-}
-
 /// The finding with the schedule that shows it.
-fn with_replay(mut text: FindingText, hold: &Hold) -> FindingText {
-    let replay = format!("in the other order of two critical sections: --schedule {}", Schedule::Held(*hold));
+fn with_replay(mut text: FindingText, schedule: &Schedule) -> FindingText {
+    let replay = format!("in the other order of two critical sections: --schedule {schedule}");
     text.why = if text.why.is_empty() { replay } else { format!("{}; {replay}", text.why) };
     text
 }

@@ -49,7 +49,11 @@ impl Race {
             return Advice::new(text, barrier_between(BarrierLevel::Block, first, access));
         }
         if self.initializes(first.pc) && self.initializes(access.pc) {
-            return Advice::words("consider letting one thread initialize the mbarrier, and a barrier of all its users after it");
+            let text = "consider letting one thread initialize the mbarrier, and a barrier of all its users after it";
+            let other = Some(access.pc).filter(|pc| *pc != first.pc);
+            let one: Candidate = std::iter::once(first.pc).chain(other).map(Remedy::FirstThread).collect();
+            let ordered = one.iter().copied().chain([Remedy::BarrierAt(BarrierLevel::Block, Position::After(access.pc))]).collect();
+            return Advice::new(text, vec![one, ordered]);
         }
         self.fix_by_distance(language, relation, first, access)
     }
