@@ -138,6 +138,9 @@ impl Detector<'_> {
 
     /// Compares what lanes touch that lie anywhere: neighbours together, and what they share once.
     fn scattered(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
+        if self.joins_same_atomics(shadow, addresses) {
+            return;
+        }
         let Access { op: Operation { lanes, .. }, bytes, .. } = self.access;
         let bytes = u64::from(bytes);
         let mut runs: smallvec::SmallVec<[(u64, u64, usize); 32]> = smallvec::SmallVec::new();
@@ -377,21 +380,6 @@ impl Detector<'_> {
             self.contention.add(newest.pc, self.access.pc);
         }
         older
-    }
-
-    /// Whether the access is an atomic that joins those of `older`, which need no order among themselves.
-    fn joins_atomics(&self, older: Ref) -> bool {
-        if self.access.action != SideAction::Atomic || older.is_none() || matches!(self.log.what(older), AccessSet::Overflowed(_)) {
-            return false;
-        }
-        let newest = self.log.newest(older);
-        let alone = matches!(self.log.what(older), AccessSet::AtomicsByWarps(_)) || self.log.members(older).nth(1).is_none();
-        alone
-            && newest.action == SideAction::Atomic
-            && newest.op.agent == self.access.op.agent
-            && newest.op.block == self.access.op.block
-            && newest.op.tick >= self.block.all_before
-            && self.is_morally_strong(newest)
     }
 
     fn add(&mut self, older: Ref) -> Ref {

@@ -27,6 +27,7 @@
 
 mod access;
 mod advice;
+mod atomics;
 pub mod catalogue;
 mod cause;
 mod copies;

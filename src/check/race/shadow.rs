@@ -42,6 +42,11 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
+    /// Whether the bytes from `address` on lie in one page.
+    pub fn is_in_page(&self, address: u64, bytes: u64) -> bool {
+        address % PAGE + bytes <= PAGE
+    }
+
     /// The entries of the bytes from `address` on, up to `bytes` but not beyond the page; and the size of a unit.
     pub fn units(&mut self, address: u64, bytes: u64) -> (&mut [Entry], u64) {
         assert!(bytes > 0, "there are units of some bytes");
