@@ -8,6 +8,7 @@ use crate::debug::breakpoints::EVENTS;
 use crate::debug::names::scope;
 use crate::debug::session::Session;
 use crate::debug::settings::{SETTINGS, SettingKind};
+use crate::debug::shown_name;
 use crate::debug::view::mbarrier_views;
 
 /// What could stand at the cursor.
@@ -48,7 +49,7 @@ impl KnownNames {
         let functions = program.functions.iter().filter(|function| !function.code.is_empty());
         let locations = functions.flat_map(|function| {
             let labels = function.labels.iter().map(|(name, _)| name.to_string());
-            std::iter::once(function.name.to_string()).chain(labels)
+            std::iter::once(shown_name(&function.name).into_owned()).chain(labels)
         });
         let marks = session.marks.names().map(str::to_string).collect();
         let mbarriers = mbarrier_views(&session.scene()).unwrap_or_default().into_iter().map(|each| each.name).collect();

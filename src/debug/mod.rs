@@ -70,4 +70,5 @@ pub use crate::isa::{Trust, nearest};
 pub use crate::launch::ron_text;
 pub use crate::launch::{Basis, NOT_FIRST, Overrides, RUNS_LONG, Reason};
 pub use crate::machine::{CompletionPolicyKind, DivergencePolicy, LaneMask, MemoryLimit, Schedule};
+pub use crate::program::{listed_name, shown_name};
 pub use crate::syntax::{WordKind, words};

@@ -116,7 +116,7 @@ impl OpenedLaunch {
         match &mut self.content {
             Content::Launch(launch) => Some(launch),
             Content::Suite(list) => {
-                let chosen = |launch: &&mut Launch| wanted.is_none() || launch.kernel == wanted;
+                let chosen = |launch: &&mut Launch| launch.is_of(wanted.as_deref());
                 list.launches.iter_mut().filter(chosen).nth(case)
             }
             Content::Sequence(list) => list.launches.get_mut(number),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::element::{Element, Number};
 use super::image::{BufferRef, Image, Sampler, Surface, Texture};
 use super::tensor_map::TensorMap;
+use crate::program::is_called;
 
 /// What a file holds.
 #[expect(clippy::large_enum_variant, reason = "there is one of them")]
@@ -91,6 +92,14 @@ pub struct Launch {
     /// Which findings are right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub findings: Option<ExpectedFindings>,
+}
+
+impl Launch {
+    /// Whether it is of the kernel `wanted`, by any name that it has; any launch is where none is wanted.
+    pub fn is_of(&self, wanted: Option<&str>) -> bool {
+        let is_it = |wanted: &str| self.kernel.as_deref().is_some_and(|kernel| kernel == wanted || is_called(wanted, kernel));
+        wanted.is_none_or(is_it)
+    }
 }
 
 fn is_zero(value: &u32) -> bool {

@@ -22,7 +22,7 @@ use super::read::{LaunchFile, Origin};
 use super::value_path::ValuePath;
 use super::wanted::GivenTolerance;
 use crate::base::Diagnostic;
-use crate::program::{FuncId, Function, Program};
+use crate::program::{FuncId, Function, Program, demangled, shown_name};
 
 /// What the command line says instead of the launch file.
 #[derive(Clone, Debug, Default)]
@@ -121,9 +121,9 @@ impl Resolver<'_> {
         }
         let alone = matches!(self.file.content, Content::Launch(_));
         let wanted = self.overrides.kernel.as_deref().filter(|_| !alone);
-        let chosen = |launch: &Launch| wanted.is_none() || launch.kernel.as_deref() == wanted;
+        let chosen = |launch: &Launch| launch.is_of(wanted);
         if let Some(wanted) = wanted.filter(|_| !launches.iter().any(|(_, launch)| chosen(launch))) {
-            self.error(&ValuePath::default(), format!("no launch here is of kernel '{wanted}'"));
+            self.error(&ValuePath::default(), format!("no launch here is of kernel '{}'", shown_name(wanted)));
         }
         let printed = match &self.file.content {
             Content::Suite(list) => list.printed.as_ref(),
@@ -257,7 +257,7 @@ fn partial_name(name: String, launches: &[PlannedLaunch]) -> String {
 /// What is wrong, and what would be right.
 pub fn choose_kernel(program: &Program, name: Option<&str>) -> Result<FuncId, (String, String)> {
     let kernels: Vec<FuncId> = program.kernels().collect();
-    let names: Vec<&str> = kernels.iter().map(|id| &*program.functions[id.index()].name).collect();
+    let names: Vec<String> = kernels.iter().map(|id| as_in_source(program, *id)).collect();
     let list = match names.len() {
         0 => "the module has no kernel".to_string(),
         count if count > 12 => format!("the module has {count} kernels, among them {}", names[..12].join(", ")),
@@ -276,6 +276,12 @@ pub fn choose_kernel(program: &Program, name: Option<&str>) -> Result<FuncId, (S
     }
 }
 
+/// The whole name of a kernel, as the source has it.
+fn as_in_source(program: &Program, kernel: FuncId) -> String {
+    let name = &program.functions[kernel.index()].name;
+    demangled(name).unwrap_or_else(|| name.to_string())
+}
+
 /// The one kernel that the source calls `name`; `list` says which kernels there are.
 fn choose_by_plain_name(program: &Program, name: &str, list: String) -> Result<FuncId, (String, String)> {
     match program.kernels_called(name).as_slice() {
@@ -283,7 +289,7 @@ fn choose_by_plain_name(program: &Program, name: &str, list: String) -> Result<F
         [sole] if program.functions[sole.index()].code.is_empty() => Err((format!("kernel '{name}' has no body"), list)),
         [sole] => Ok(*sole),
         several => {
-            let names: Vec<&str> = several.iter().map(|id| &*program.functions[id.index()].name).collect();
+            let names: Vec<String> = several.iter().map(|id| as_in_source(program, *id)).collect();
             Err((format!("{} kernels are called '{name}'", several.len()), format!("say which one: {}", names.join(", "))))
         }
     }

@@ -29,7 +29,7 @@ use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 pub use copy::{Completion, CopyId, CopyOp, Kept, SpaceAddress, TensorCopy};
 pub use image::{Handle, ImageAccess, ImageFn, ImageId};
 pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, RowsAccess};
-pub use names::{demangled, is_called, plain_name, qualified_name, short_name, source_name};
+pub use names::{demangled, is_called, listed_name, plain_name, qualified_name, short_name, shown_name, source_name};
 pub use op::*;
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
 pub use statement::{Mention, Named, Opcode, OpcodeId, Statement};
@@ -523,6 +523,21 @@ impl Program {
             Some(exact) => vec![exact],
             None => self.kernels().filter(|id| names::is_called(&self.functions[id.index()].name, name)).collect(),
         }
+    }
+
+    /// The shortest name that the source has for a kernel and that means no other one.
+    pub fn kernel_word(&self, id: FuncId) -> String {
+        let whole = &*self.functions[id.index()].name;
+        let names = [plain_name(whole).map(str::to_string), qualified_name(whole), demangled(whole)];
+        let sole = names.into_iter().flatten().find(|name| self.kernels_called(name).len() == 1);
+        sole.unwrap_or_else(|| whole.to_string())
+    }
+
+    /// The functions and kernels that `name` means, in the same way.
+    pub fn functions_called(&self, name: &str) -> Vec<FuncId> {
+        let called = |function: &Function| is_called(&function.name, name);
+        let all = || (0..self.functions.len()).map(FuncId::new).filter(|id| called(&self.functions[id.index()]));
+        self.function(name).map_or_else(|| all().collect(), |exact| vec![exact])
     }
 
     /// The function whose code holds `pc`.

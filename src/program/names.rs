@@ -1,5 +1,10 @@
 //! Names of functions and variables as the author of a kernel wrote them (C++ ABI for Itanium, "5.1.2 General Structure").
 
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
 use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite};
 
 /// `full` of `_ZZ13ring_mbarrierE4full`: a variable of a function by the name that it has there. Other names stay as they are.
@@ -48,22 +53,62 @@ pub fn plain_name(mangled: &str) -> Option<&str> {
 
 /// Characters of a demangled name at most: names of templates can stand for texts without end.
 const DEMANGLED_MAX: usize = 4096;
+/// Names that are kept demangled at most.
+const KEPT_MAX: usize = 4096;
 
-/// `void scale<float>(float*, float, int)` of `_Z5scaleIfEvPT_S0_i`; none of a name that is not mangled, or too long.
-pub fn demangled(mangled: &str) -> Option<String> {
-    demangled_with(mangled, &DemangleOptions::new())
+/// What a mangled name stands for.
+#[derive(Debug)]
+struct Demangled {
+    /// `void lin::scale<float>(float*, int)`
+    whole: String,
+    /// The same without result: `lin::scale<float>(float*, int)`.
+    signature: String,
+    /// And without parameters: `lin::scale<float>`.
+    qualified: String,
 }
 
-/// The same without parameters and result: `scale<float>`, `filters::smooth`.
-pub fn qualified_name(mangled: &str) -> Option<String> {
-    demangled_with(mangled, &DemangleOptions::new().no_params().no_return_type())
+thread_local! {
+    /// Names that were demangled: what is shown is drawn again and again.
+    static KEPT: RefCell<BTreeMap<Box<str>, Option<Rc<Demangled>>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-fn demangled_with(mangled: &str, options: &DemangleOptions) -> Option<String> {
-    let symbol = mangled.starts_with("_Z").then(|| BorrowedSymbol::new(mangled.as_bytes()).ok())??;
-    let mut text = Bounded(String::new());
-    symbol.structured_demangle(&mut text, options).ok()?;
-    Some(text.0)
+/// What `mangled` stands for; none of a name that is not mangled, too long, or of which no right text can be made.
+fn lookup(mangled: &str) -> Option<Rc<Demangled>> {
+    if !mangled.starts_with("_Z") {
+        return None;
+    }
+    KEPT.with_borrow_mut(|kept| {
+        if let Some(known) = kept.get(mangled) {
+            return known.clone();
+        }
+        if kept.len() >= KEPT_MAX {
+            kept.clear();
+        }
+        let made = demangle(mangled).map(Rc::new);
+        kept.insert(mangled.into(), made.clone());
+        made
+    })
+}
+
+fn demangle(mangled: &str) -> Option<Demangled> {
+    let symbol = BorrowedSymbol::new(mangled.as_bytes()).ok()?;
+    let text = |options: &DemangleOptions| {
+        let mut text = Bounded(String::new());
+        symbol.structured_demangle(&mut text, options).ok()?;
+        without_empty_packs(text.0)
+    };
+    let whole = text(&DemangleOptions::new())?;
+    let signature = text(&DemangleOptions::new().no_return_type())?;
+    let qualified = text(&DemangleOptions::new().no_params().no_return_type())?;
+    Some(Demangled { whole, signature, qualified })
+}
+
+/// The text without the commas that empty parameter packs leave: `pack<>(int*)` of `pack<>(int*, )`. None if commas are left that separate
+/// nothing.
+fn without_empty_packs(text: String) -> Option<String> {
+    let text = text.replace(", )", ")").replace(", >", ">");
+    let is_wrong = ["(, ", "<, ", ", ,", ", )", ", >"].iter().any(|comma| text.contains(comma)) || text.ends_with(", ");
+    (!is_wrong).then_some(text)
 }
 
 /// A text that takes no more than it may.
@@ -79,14 +124,90 @@ impl DemangleWrite for Bounded {
     }
 }
 
+/// `void scale<float>(float*, float, int)` of `_Z5scaleIfEvPT_S0_i`; none of a name that is not mangled, or too long.
+pub fn demangled(mangled: &str) -> Option<String> {
+    lookup(mangled).map(|names| names.whole.clone())
+}
+
+/// The same without parameters and result: `scale<float>`, `filters::smooth`.
+pub fn qualified_name(mangled: &str) -> Option<String> {
+    lookup(mangled).map(|names| names.qualified.clone())
+}
+
+/// What is shown for a name of the module: `lin::scale<float>` for `_ZN3lin5scaleIfEEvPT_i`, `full` for a variable of a function. What
+/// follows the name, such as `#2`, is kept, and so is a name that is not mangled.
+pub fn shown_name(name: &str) -> Cow<'_, str> {
+    if !name.starts_with("_Z") {
+        return Cow::Borrowed(name);
+    }
+    let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.'))).unwrap_or(name.len());
+    let (mangled, rest) = name.split_at(end);
+    let short = short_name(mangled);
+    if short.len() < mangled.len() {
+        return Cow::Owned(format!("{short}{rest}"));
+    }
+    lookup(mangled).map_or(Cow::Borrowed(name), |names| Cow::Owned(format!("{}{rest}", names.qualified)))
+}
+
+/// The same with all that distinguishes names, for lists: `lin::scale<float>(float*, int)::tile` for a variable of a function.
+pub fn listed_name(name: &str) -> Cow<'_, str> {
+    lookup(name).map_or(Cow::Borrowed(name), |names| Cow::Owned(names.signature.clone()))
+}
+
 /// Whether `name` means the function called `mangled` in its module: it is that name, or that of the source with or without namespaces,
-/// template arguments and parameters. White space does not matter.
+/// template arguments, parameters and result. White space does not matter.
 pub fn is_called(mangled: &str, name: &str) -> bool {
-    let same = |demangled: String| without_space(&demangled) == without_space(name);
-    mangled == name
-        || plain_name(mangled).is_some_and(|plain| {
-            plain == name || name.contains(plain) && (qualified_name(mangled).is_some_and(same) || demangled(mangled).is_some_and(same))
-        })
+    if mangled == name {
+        return true;
+    }
+    // Most names of a large library need not be demangled for it.
+    if !identifier_of(name).is_some_and(|identifier| mangled.contains(identifier)) {
+        return false;
+    }
+    let wanted = without_space(name);
+    plain_name(mangled) == Some(&*wanted) || lookup(mangled).is_some_and(|names| names.mean(&wanted))
+}
+
+/// The identifier that every mangled form of the function `name` holds: `scale` of `void lin::scale<float>(float*, int)`; empty where
+/// there is none.
+fn identifier_of(name: &str) -> Option<&str> {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    let head = name.split(['<', '(']).next()?.trim_end();
+    let identifier = head.rsplit(|c: char| !is_part(c)).next()?;
+    if identifier == "operator" || head.is_empty() && name.contains("::") {
+        return Some("");
+    }
+    Some(identifier).filter(|identifier| !identifier.is_empty())
+}
+
+impl Demangled {
+    /// Whether `wanted`, a name without white space, is one of those that the function has.
+    fn mean(&self, wanted: &str) -> bool {
+        let [whole, signature, qualified] = [&self.whole, &self.signature, &self.qualified].map(|text| without_space(text));
+        let (bare, params) = (without_arguments(&qualified), signature.strip_prefix(&*qualified).unwrap_or(""));
+        let names = [bare.to_string(), format!("{bare}{params}"), signature, qualified];
+        wanted == whole || names.iter().any(|name| name.ends_with(wanted) && is_component(name, name.len() - wanted.len()))
+    }
+}
+
+/// Whether a name's component starts at `at`: at its beginning, or after `::` outside of brackets.
+fn is_component(name: &str, at: usize) -> bool {
+    let before = &name[..at];
+    let depth = |open: char, close: char| before.matches(open).count() == before.matches(close).count();
+    at < name.len() && (at == 0 || before.ends_with("::")) && depth('<', '>') && depth('(', ')')
+}
+
+/// `lin::scale` of `lin::scale<float>`.
+fn without_arguments(qualified: &str) -> &str {
+    let mut depth = 0_i64;
+    let opening = qualified.char_indices().rev().find(|(_, c)| {
+        depth += i64::from(*c == '>') - i64::from(*c == '<');
+        depth == 0
+    });
+    match opening {
+        Some((at, '<')) if at > 0 && qualified.ends_with('>') => &qualified[..at],
+        Some(_) | None => qualified,
+    }
 }
 
 fn without_space(text: &str) -> String {
@@ -104,7 +225,7 @@ pub fn source_name(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{demangled, is_called, plain_name, qualified_name, short_name, source_name};
+    use super::{demangled, is_called, listed_name, plain_name, qualified_name, short_name, shown_name, source_name};
 
     #[test]
     fn variables_of_functions_have_short_names() {
@@ -172,13 +293,60 @@ mod tests {
 
     #[test]
     fn a_kernel_is_meant_by_every_name_that_it_has() {
-        let mangled = "_Z5scaleIfEvPT_S0_i";
-        for name in [mangled, "scale", "scale<float>", "scale< float >", "void scale<float>(float*,float,int)"] {
-            assert!(is_called(mangled, name), "{name}");
+        let template = ["scale", "scale<float>", "lin::scale", "lin::scale < float >", "lin::scale<float>(float*, int)"];
+        let more = ["void lin::scale<float>(float*,int)", "scale<float>(float*, int)", "lin::scale(float*, int)"];
+        for name in template.into_iter().chain(more) {
+            assert!(is_called("_ZN3lin5scaleIfEEvPT_i", name), "{name}");
         }
-        for name in ["scale<double>", "scal", "", "smooth"] {
-            assert!(!is_called(mangled, name), "{name}");
+        for name in
+            ["scale<double>", "scal", "", " ", "smooth", "in::scale", "detail::scale", "float>", "void", "scale(int)", "(float*, int)"]
+        {
+            assert!(!is_called("_ZN3lin5scaleIfEEvPT_i", name), "{name}");
         }
-        assert!(is_called("_ZN7filters6smoothEPKfPfi", "filters::smooth") && is_called("total", "total") && !is_called("total", "tot"));
+        for (mangled, name) in [
+            ("_ZN3lin6detail5scaleEPfi", "lin::detail::scale"),
+            ("_ZN3lin6detail5scaleEPfi", "detail::scale"),
+            ("_ZN3lin6detail5scaleEPfi", "lin::detail::scale(float*, int)"),
+            ("_ZN12_GLOBAL__N_14anonEPi", "anon"),
+            ("_ZN12_GLOBAL__N_14anonEPi", "(anonymous namespace)::anon"),
+            ("_Z4packIJEEvPiDpT_", "pack<>(int*)"),
+            ("_ZN3BoxIiE3runEv", "Box<int>::run"),
+            ("_ZN3BoxIiE3runEv", "run"),
+            ("_ZN3BoxclEi", "Box::operator()"),
+            ("total", "total"),
+        ] {
+            assert!(is_called(mangled, name), "{mangled} {name}");
+        }
+        assert!(!is_called("total", "tot") && !is_called("_ZN3BoxIiE3runEv", "int>::run"));
+    }
+
+    #[test]
+    fn empty_packs_leave_no_commas() {
+        // What c++filt 2.40 prints.
+        for (mangled, whole) in [
+            ("_Z4packIJEEvPiDpT_", "void pack<>(int*)"),
+            ("_Z4packIJifEEvPiDpT_", "void pack<int, float>(int*, int, float)"),
+            ("_Z4bothIiJEEvT_DpT0_", "void both<int>(int)"),
+        ] {
+            assert_eq!(demangled(mangled).as_deref(), Some(whole), "{mangled}");
+        }
+    }
+
+    #[test]
+    fn names_are_shown_as_the_source_has_them() {
+        for (name, shown) in [
+            ("_ZN3lin5scaleIfEEvPT_i", "lin::scale<float>"),
+            ("_ZN3lin5scaleIfEEvPT_i#2", "lin::scale<float>#2"),
+            ("_ZZ4gemmE2As", "As"),
+            ("_ZN3abcL4coefE", "abc::coef"),
+            ("_Z5scaleIfEvPT_S0_i_param_0", "_Z5scaleIfEvPT_S0_i_param_0"),
+            ("$L__BB0_2", "$L__BB0_2"),
+            ("_Z", "_Z"),
+        ] {
+            assert_eq!(shown_name(name), shown);
+        }
+        // What c++filt 2.40 prints.
+        assert_eq!(listed_name("_ZZN3lin5scaleIfEEvPT_iE4tile"), "lin::scale<float>(float*, int)::tile");
+        assert_eq!(listed_name("_ZZ4gemmE2As"), "gemm::As");
     }
 }

@@ -7,6 +7,7 @@ use crate::base::{Diagnostic, Span};
 use crate::isa::{ScalarType, Space, SystemFn, TypeKind};
 use crate::program::{
     Bank, CallArg, CallId, CallSite, CallTarget, ControlOp, Dst, FuncId, MoveOp, Named, Op, Param, ParamPlace, PredSrc, Src, VarId, map,
+    shown_name,
 };
 use crate::syntax::tree::{Expr, ExprKind, Name, Operand, OperandKind};
 
@@ -36,7 +37,8 @@ pub(super) fn call<'a>(builder: &mut BodyBuilder<'_, 'a>, operands: &[Operand<'a
         && !builder.module.index.functions[id.index()].has_body
     {
         let Some((f, _)) = SystemFn::from_name(&callee).filter(|(_, count)| args.len() == *count) else {
-            let why = format!("function '{callee}' is called, but this module only declares it, and the device runtime has none like it");
+            let called = shown_name(&callee);
+            let why = format!("function '{called}' is called, but this module only declares it, and the device runtime has none like it");
             return Ok(Op::Unsupported { why: builder.unsupported(why) });
         };
         return Ok(Op::Control(ControlOp::SystemCall { f, call: add_call(builder, CallSite { target, args, results }) }));

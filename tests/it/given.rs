@@ -464,11 +464,11 @@ const NAMESPACES: &str = ".version 7.8 .target sm_90 .address_size 64
 fn kernels_are_chosen_by_the_name_of_the_source() {
     let folder = Folder::new("plain");
     folder.write("k.ptx", NAMESPACES);
-    folder.assert("--batch k.ptx -k add", 0, &["kernel: \"_Z3addPf\"", "_Z3addPf: grid"]);
-    folder.assert("--batch k.ptx -k _ZN1b3mulEPf", 0, &["_ZN1b3mulEPf: grid"]);
-    folder.assert("--batch k.ptx -k mul", 2, &["2 kernels are called 'mul'; say which one: _ZN1a3mulEPf, _ZN1b3mulEPf"]);
-    folder.assert("--batch k.ptx -k sub", 2, &["there is no kernel 'sub'; the module has _Z3addPf, _ZN1a3mulEPf, _ZN1b3mulEPf"]);
-    let first = "kernel add: the first of the module; others: _ZN1a3mulEPf, _ZN1b3mulEPf (-k _ZN1a3mulEPf)\n";
+    folder.assert("--batch k.ptx -k add", 0, &["kernel: \"_Z3addPf\"", "\nadd: grid"]);
+    folder.assert("--batch k.ptx -k _ZN1b3mulEPf", 0, &["\nb::mul: grid"]);
+    folder.assert("--batch k.ptx -k mul", 2, &["2 kernels are called 'mul'; say which one: a::mul(float*), b::mul(float*)"]);
+    folder.assert("--batch k.ptx -k sub", 2, &["there is no kernel 'sub'; the module has add(float*), a::mul(float*), b::mul(float*)"]);
+    let first = "kernel add: the first of the module; others: a::mul, b::mul (-k a::mul)\n";
     folder.assert("--batch k.ptx", 0, &[first]);
     folder.assert("--batch k.ptx -a u64=0 --grid 1 --block 1", 0, &[first]);
     let (_, text) = folder.run(&["k.ptx", "-k", "add", "-e", "info launch"]);
@@ -479,7 +479,7 @@ fn kernels_are_chosen_by_the_name_of_the_source() {
         Launch(kernel: \"_Z3addPf\", grid: (1, 1, 1), block: (1, 1, 1), params: [U64(0)]),
         Launch(kernel: \"_ZN1a3mulEPf\", grid: (1, 1, 1), block: (1, 1, 1), params: [U64(0)])])";
     folder.write("suite.ron", suite);
-    folder.assert("--batch -l suite.ron -k add", 0, &["_Z3addPf: grid"]);
+    folder.assert("--batch -l suite.ron -k add", 0, &["add: grid"]);
     folder.assert("--batch -l suite.ron -k mul", 2, &["no launch here is of kernel 'mul'"]);
 }
 

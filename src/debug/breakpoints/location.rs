@@ -6,7 +6,7 @@
 //! | `37`, `collatz.ptx:37` | a line of the PTX text: the first instruction on it or after it |
 //! | `+2`, `-2` | a line of the PTX text, counted from the current one |
 //! | `kernel.cu:12` | a source line (`.loc`): every instruction at which it is entered |
-//! | `sgemm` | a kernel or function: its first instruction; the plain name of a mangled C++ name serves as well |
+//! | `sgemm`, `lin::scale<float>` | a kernel or function: its first instruction; every name that the source has for it serves |
 //! | `$L__BB0_2`, `sgemm:$L__BB0_2` | a label, of the focused function first |
 //! | `*0x12`, `*18`, `*$pc+1` | an instruction by its number |
 //! | `op atom.*` | every instruction whose opcode the pattern matches ([`Pattern`]) |
@@ -59,6 +59,8 @@ impl Location {
         let text = text.trim();
         let parsed = match text.split_once(char::is_whitespace) {
             Some(("op", pattern)) => Pattern::parse(pattern.trim()).map(Location::Opcode),
+            // Arguments of templates and functions have blanks between them.
+            Some(_) if text.contains(['<', '(']) && !text.starts_with(['*', '+', '-']) => Self::parse_word(text),
             Some((_, rest)) => Err(ArgumentError::new(format!("'{}' is not expected after a location", rest.trim()))
                 .at(text.len() - rest.trim_start().len()..text.len())),
             None => Self::parse_word(text),
@@ -80,7 +82,7 @@ impl Location {
             let offset = text.parse().ok().filter(|offset| i32::try_from(*offset).is_ok());
             return offset.map(Location::LineOffset).ok_or_else(|| ArgumentError::new(format!("'{text}' is not a number of lines")));
         }
-        let (scope, name) = match text.rsplit_once(':') {
+        let (scope, name) = match split_scope(text) {
             None => (None, text),
             Some((scope, name)) if scope.is_empty() || name.is_empty() => {
                 return Err(ArgumentError::new(format!("'{scope}:{name}' lacks a side")).with_help("FILE:LINE or FUNCTION:LABEL"));
@@ -123,6 +125,21 @@ impl Location {
             Location::Opcode(pattern) => pattern.resolve(program),
         }
     }
+}
+
+/// `a.cu` and `12` of `a.cu:12`: what stands before and after the last colon that is none of `::` and stands in no brackets.
+fn split_scope(text: &str) -> Option<(&str, &str)> {
+    let (mut depth, mut found) = (0_i32, None);
+    for (at, c) in text.char_indices() {
+        let is_single = || !text[..at].ends_with(':') && !text[at + 1..].starts_with(':');
+        match c {
+            '<' | '(' => depth += 1,
+            '>' | ')' => depth -= 1,
+            ':' if depth == 0 && is_single() => found = Some(at),
+            _ => {}
+        }
+    }
+    found.map(|at| (&text[..at], &text[at + 1..]))
 }
 
 /// `18`, `0x12`, `$pc`, `$pc+1`, `$pc-1`.

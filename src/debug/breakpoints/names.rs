@@ -3,7 +3,7 @@
 use super::lines;
 use super::resolved::Resolved;
 use crate::debug::argument::ArgumentError;
-use crate::program::{Function, Pc, Program, plain_name};
+use crate::program::{Function, Pc, Program, demangled, plain_name, qualified_name, shown_name};
 
 /// The first instruction of the function `name`, or the instruction at the label `name`: of the function at `here` first, else of the
 /// only one that has it. `scope` names the function of a label, or the file of a function.
@@ -28,7 +28,7 @@ pub(super) fn resolve(program: &Program, scope: Option<&str>, name: &str, here: 
         [(_, found)] => Ok(found.clone()),
         [] => Err(unknown(program, name)),
         several => {
-            let candidates: Vec<String> = several.iter().map(|(function, _)| format!("{}:{name}", function.name)).collect();
+            let candidates: Vec<String> = several.iter().map(|(function, _)| format!("{}:{name}", shown_name(&function.name))).collect();
             Err(ArgumentError::new(format!("{} functions have a label '{name}'", several.len()))
                 .with_help(format!("write {}", candidates.join(" or "))))
         }
@@ -40,24 +40,29 @@ fn in_function(program: &Program, scope: &str, name: &str) -> Result<Resolved, A
     let function = match functions.as_slice() {
         [only] => *only,
         [] => {
-            let names = program.functions.iter().map(|function| &*function.name);
-            return Err(ArgumentError::new(format!("there is no function or file '{scope}'")).with_nearest(scope, names));
+            let names = known_names(program);
+            return Err(
+                ArgumentError::new(format!("there is no function or file '{scope}'")).with_nearest(scope, names.iter().map(String::as_str))
+            );
         }
         several => return Err(ambiguous(scope, several)),
     };
     label(function, name).ok_or_else(|| {
         let labels = function.labels.iter().map(|(label, _)| &**label);
-        ArgumentError::new(format!("'{}' has no label '{name}'", function.name)).with_nearest(name, labels)
+        ArgumentError::new(format!("'{}' has no label '{name}'", shown_name(&function.name))).with_nearest(name, labels)
     })
 }
 
-/// The functions whose name it is; those whose plain name it is if there are none.
+/// The functions that the name means.
 fn functions_called<'p>(program: &'p Program, name: &str) -> Vec<&'p Function> {
-    let exact: Vec<&Function> = program.functions.iter().filter(|function| &*function.name == name).collect();
-    if !exact.is_empty() {
-        return exact;
-    }
-    program.functions.iter().filter(|function| plain_name(&function.name) == Some(name)).collect()
+    program.functions_called(name).into_iter().map(|id| &program.functions[id.index()]).collect()
+}
+
+/// The names that functions have: in the module, and in the source.
+fn known_names(program: &Program) -> Vec<String> {
+    let plain = |function: &Function| plain_name(&function.name).map(str::to_string);
+    let names = |function: &Function| [Some(function.name.to_string()), plain(function), qualified_name(&function.name)];
+    program.functions.iter().flat_map(names).flatten().collect()
 }
 
 fn first_instruction(name: &str, functions: &[&Function]) -> Result<Resolved, ArgumentError> {
@@ -70,7 +75,8 @@ fn first_instruction(name: &str, functions: &[&Function]) -> Result<Resolved, Ar
 }
 
 fn ambiguous(name: &str, functions: &[&Function]) -> ArgumentError {
-    let names: Vec<&str> = functions.iter().map(|function| &*function.name).collect();
+    let whole = |function: &&Function| demangled(&function.name).unwrap_or_else(|| function.name.to_string());
+    let names: Vec<String> = functions.iter().map(whole).collect();
     ArgumentError::new(format!("'{name}' may be {} functions", names.len())).with_help(format!("write {}", names.join(" or ")))
 }
 
@@ -82,6 +88,7 @@ fn label(function: &Function, name: &str) -> Option<Resolved> {
 
 fn unknown(program: &Program, name: &str) -> ArgumentError {
     let labels = program.functions.iter().flat_map(|function| function.labels.iter().map(|(label, _)| &**label));
-    let functions = program.functions.iter().flat_map(|function| [Some(&*function.name), plain_name(&function.name)]).flatten();
-    ArgumentError::new(format!("there is no function or label '{name}'")).with_nearest(name, functions.chain(labels))
+    let functions = known_names(program);
+    let known = functions.iter().map(String::as_str).chain(labels);
+    ArgumentError::new(format!("there is no function or label '{name}'")).with_nearest(name, known)
 }

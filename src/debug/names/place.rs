@@ -7,12 +7,12 @@ use super::symbols::{Symbol, symbol};
 use crate::debug::scene::Scene;
 use crate::isa::{ScalarType, Space};
 use crate::machine::Block;
-use crate::program::short_name;
+use crate::program::shown_name;
 
 /// `A+0x8000`, `tile`; the address where nothing has a name.
 pub fn place(scene: &Scene<'_>, space: Space, address: u64) -> String {
     match symbol(scene, space, address) {
-        Some(symbol) => row(scene, &symbol).unwrap_or_else(|| name_plus(short_name(&symbol.name), symbol.offset)),
+        Some(symbol) => row(scene, &symbol).unwrap_or_else(|| name_plus(&shown_name(&symbol.name), symbol.offset)),
         None => format!("{address:#x}"),
     }
 }
@@ -32,18 +32,18 @@ pub fn element(scene: &Scene<'_>, space: Space, address: u64) -> Element {
     let Some(symbol) = symbol(scene, space, address) else {
         return Element { name: format!("{address:#x}"), symbol: None, ty: None };
     };
-    let short = short_name(&symbol.name);
+    let short = shown_name(&symbol.name);
     let typed = typed(scene, &symbol);
     let bytes = typed.as_ref().map_or(0, |(ty, _)| u64::from(ty.bits() / 8));
     let name = match &typed {
         // Of an array of bytes it may be that compilers declare arrays of any type so.
         Some((_, shape)) if bytes > 1 && symbol.offset.is_multiple_of(bytes) => match shape.as_slice() {
-            [] | [1] => short.to_string(),
+            [] | [1] => short.clone().into_owned(),
             shape => format!("{short}{}", subscript(shape, symbol.offset / bytes)),
         },
-        _ => name_plus(short, symbol.offset),
+        _ => name_plus(&short, symbol.offset),
     };
-    Element { name, symbol: Some(short.to_string()), ty: typed.map(|(ty, _)| ty) }
+    Element { name, symbol: Some(short.into_owned()), ty: typed.map(|(ty, _)| ty) }
 }
 
 /// The elements of an array of several dimensions that ranges of addresses cover, if they are a box of more than one: `C[0:32, 0:32]`,
@@ -59,7 +59,7 @@ pub fn region(scene: &Scene<'_>, space: Space, ranges: &[Range<u64>]) -> Option<
         return None;
     }
     let elements: Vec<Range<u64>> = ranges.iter().map(|range| (range.start - base) / size..(range.end - base).div_ceil(size)).collect();
-    Some(format!("{}[{}]", short_name(&symbol.name), covered(&shape, &elements)?))
+    Some(format!("{}[{}]", shown_name(&symbol.name), covered(&shape, &elements)?))
 }
 
 /// The box that ranges of elements are, in rows of an array of this shape.
@@ -135,7 +135,7 @@ fn row(scene: &Scene<'_>, symbol: &Symbol) -> Option<String> {
     let variable = variables.find(|variable| *variable.name == *symbol.name && variable.location.space == Space::Shared)?;
     let place = variable_place(scene, variable, None);
     let bytes = place.extents().get(1..).filter(|inner| !inner.is_empty())?.iter().product::<u64>() * u64::from(place.ty.bytes());
-    (bytes > 0 && symbol.offset.is_multiple_of(bytes)).then(|| format!("{}[{}]", short_name(&symbol.name), symbol.offset / bytes))
+    (bytes > 0 && symbol.offset.is_multiple_of(bytes)).then(|| format!("{}[{}]", shown_name(&symbol.name), symbol.offset / bytes))
 }
 
 /// The barrier object at `address` of a block: `full[1]` if it is in an array of such objects, `smem+0x40` otherwise; the address where

@@ -4,7 +4,7 @@ use crate::debug::arrays::id_of;
 use crate::debug::scene::Scene;
 use crate::isa::Space;
 use crate::machine::Region;
-use crate::program::{FuncId, ParamPlace, Pc, Program, Variable, map, short_name};
+use crate::program::{FuncId, ParamPlace, Pc, Program, Variable, map, shown_name};
 
 /// Bits of an address in a window of shared memory that count inside one block.
 pub const RANK_SHIFT: u32 = 24;
@@ -22,8 +22,8 @@ pub struct Symbol {
 
 impl std::fmt::Display for Symbol {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (name, Self { offset, rank, .. }) = (short_name(&self.name), self);
-        f.write_str(name)?;
+        let (name, Self { offset, rank, .. }) = (shown_name(&self.name), self);
+        f.write_str(&name)?;
         if *offset > 0 {
             write!(f, "+{offset}")?;
         }

@@ -26,7 +26,7 @@ use crate::launch::{
     relocate, ron_text, wanted,
 };
 use crate::program::map::Maps;
-use crate::program::{FuncId, Program, plain_name};
+use crate::program::{FuncId, Program, is_called};
 use crate::sema;
 
 /// How a reason begins that is about the kernel.
@@ -243,7 +243,7 @@ fn words_are_of_another_kernel(path: &Path, overrides: &Overrides) -> bool {
     let Some(chosen) = overrides.kernel.as_deref().filter(|_| !overrides.params.is_empty()) else { return false };
     let is_of_another = |file: LaunchFile| {
         let mut kernels = file.launches().into_iter().map(|(_, launch)| launch.kernel.as_deref());
-        kernels.all(|kernel| kernel.is_some_and(|kernel| kernel != chosen && plain_name(kernel) != Some(chosen)))
+        kernels.all(|kernel| kernel.is_some_and(|kernel| !is_called(kernel, chosen)))
     };
     LaunchFile::read(path).is_ok_and(is_of_another)
 }
@@ -353,9 +353,9 @@ fn change(file: &mut LaunchFile, overrides: &Overrides, program: &Arc<Program>, 
 /// The number of the launch that words are about: the sole one, or the sole one of the kernel that is chosen.
 fn sole_launch(file: &LaunchFile, overrides: &Overrides) -> Option<usize> {
     let is_suite = matches!(file.content, Content::Suite(_));
-    let wanted = overrides.kernel.as_ref().filter(|_| is_suite);
+    let wanted = overrides.kernel.as_deref().filter(|_| is_suite);
     let launches = file.launches();
-    let mut chosen = launches.iter().enumerate().filter(|(_, (_, launch))| wanted.is_none() || launch.kernel.as_ref() == wanted);
+    let mut chosen = launches.iter().enumerate().filter(|(_, (_, launch))| launch.is_of(wanted));
     let sole = chosen.next().map(|(number, _)| number);
     sole.filter(|_| chosen.next().is_none())
 }
@@ -507,10 +507,7 @@ fn said(reason: &Reason) -> String {
 fn first_of_several(program: &Program, kernel: FuncId, named: Option<&str>) -> Option<Reason> {
     const NAMED: usize = 8;
     let others: Vec<FuncId> = program.kernels().filter(|other| *other != kernel && named.is_none()).collect();
-    let name = |id: &FuncId| {
-        let full = &*program.functions[id.index()].name;
-        plain_name(full).filter(|plain| program.kernels_called(plain).len() == 1).unwrap_or(full).to_string()
-    };
+    let name = |id: &FuncId| program.kernel_word(*id);
     let (last, list) = (others.last()?, others.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", "));
     let more = if others.len() > NAMED { format!(" and {} more", others.len() - NAMED) } else { String::new() };
     let why = format!("the first of the module; others: {list}{more} (-k {})", name(if others.len() == 1 { last } else { &others[0] }));

@@ -29,7 +29,7 @@ use crate::debug::timeline::Input;
 use crate::launch::Case;
 use crate::launch::ron_text::{self, RonKind};
 use crate::machine::{CompletionPolicyKind, Digest, DivergencePolicy, Machine, Schedule, Tick};
-use crate::program::{Bank, Program};
+use crate::program::{Bank, Program, shown_name};
 
 /// The version of the format that is written, and the only one that is read.
 pub const VERSION: u32 = 1;
@@ -383,7 +383,7 @@ impl SavedRun {
     fn words(&self) -> String {
         let launch = |launch: &SavedLaunch| {
             let shared = if launch.dynamic_shared > 0 { format!(", {}", launch.dynamic_shared) } else { String::new() };
-            format!("{}<<<{}, {}{shared}>>>", launch.kernel, Dim3(launch.grid), Dim3(launch.block))
+            format!("{}<<<{}, {}{shared}>>>", shown_name(&launch.kernel), Dim3(launch.grid), Dim3(launch.block))
         };
         let launches: Vec<String> = self.launches.iter().map(launch).collect();
         let order = match &self.schedule {

@@ -7,7 +7,7 @@ use crate::debug::arrays::type_words;
 use crate::debug::names::scope;
 use crate::debug::scene::Scene;
 use crate::isa::Space;
-use crate::program::{FuncId, Variable, map};
+use crate::program::{FuncId, Variable, listed_name, map};
 
 /// The type of a variable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -89,7 +89,7 @@ pub fn symbols(scene: &Scene<'_>, part: &str) -> Vec<SymbolRow> {
         address: u64::from(pc.0),
         owner: Some(function.name.to_string()),
     });
-    functions.chain(variables).chain(labels).filter(|row| row.name.contains(part)).collect()
+    functions.chain(variables).chain(labels).filter(|row| row.name.contains(part) || listed_name(&row.name).contains(part)).collect()
 }
 
 fn variable_row(scene: &Scene<'_>, variable: &Variable) -> SymbolRow {

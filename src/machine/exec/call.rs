@@ -11,7 +11,7 @@ use crate::machine::state::registers::FrameBase;
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::CallFrame;
 use crate::program::operands::{self, RegisterOperands};
-use crate::program::{Bank, CallArg, CallId, CallTarget, Dst, FuncId, Param, ParamPlace, Pc, PredSrc, Slot, Src, SrcKind, map};
+use crate::program::{Bank, CallArg, CallId, CallTarget, Dst, FuncId, Param, ParamPlace, Pc, PredSrc, Slot, Src, SrcKind, map, shown_name};
 
 /// Frames of local memory start at multiples of this, so that every variable's alignment holds.
 const FRAME_ALIGN: u32 = 16;
@@ -64,7 +64,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     ) -> Result<(), Box<crate::machine::state::trap::Trap>> {
         let function = &self.program.functions[callee.index()];
         if function.code.is_empty() {
-            let message = format!("'{}' is called, but the module only declares it", function.name);
+            let message = format!("'{}' is called, but the module only declares it", shown_name(&function.name));
             return Err(self.trap(TrapKind::Unsupported, taken, &message));
         }
         let caller = &self.warp.groups[group.index];
@@ -76,7 +76,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if u64::from(end) > map::LOCAL_BASE + map::LOCAL_BYTES || depth > DEPTH {
             let message = format!(
                 "call of '{}' at depth {depth}: the frames take more than the {} bytes of local memory a thread has",
-                function.name,
+                shown_name(&function.name),
                 map::LOCAL_BYTES
             );
             return Err(self.trap(TrapKind::StackOverflow, taken, &message));

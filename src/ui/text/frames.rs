@@ -2,6 +2,7 @@
 
 use super::report::code_place;
 use super::table::Table;
+use crate::debug::shown_name;
 use crate::debug::value::ValueText;
 use crate::debug::view::{FrameRow, LocalRow, Stack};
 
@@ -12,10 +13,10 @@ const ELEMENTS: usize = 8;
 pub fn stack(stack: &Stack) -> Table {
     let mut table = Table::new(&[">#", "function", "at", ""]);
     for FrameRow { number, function, at, focused } in &stack.frames {
-        table.push(*focused, [number.to_string(), function.clone(), code_place(at), at.statement.clone()]);
+        table.push(*focused, [number.to_string(), shown_name(function).into_owned(), code_place(at), at.statement.clone()]);
     }
     if stack.left_out > 0 {
-        table.note = Some(format!("and {} more frames, the outermost '{}'", stack.left_out, stack.kernel));
+        table.note = Some(format!("and {} more frames, the outermost '{}'", stack.left_out, shown_name(&stack.kernel)));
     }
     table
 }

@@ -3,7 +3,7 @@
 use super::table::Table;
 use crate::base::{Dim3, counted};
 use crate::debug::view::{KernelRow, LaunchView, ParamValue, SharedBytes, VariableOrigin};
-use crate::debug::{Basis, Reason};
+use crate::debug::{Basis, Reason, shown_name};
 
 /// `info kernels`
 pub fn kernels(rows: &[KernelRow]) -> Table {
@@ -11,7 +11,7 @@ pub fn kernels(rows: &[KernelRow]) -> Table {
     for KernelRow { name, params, instructions, registers, shared_bytes, file, line, runs } in rows {
         let place = format!("{file}:{line}");
         let [params, instructions] = [params, instructions].map(ToString::to_string);
-        table.push(*runs, [name.clone(), params, instructions, registers.to_string(), shared_bytes.to_string(), place]);
+        table.push(*runs, [shown_name(name).into_owned(), params, instructions, registers.to_string(), shared_bytes.to_string(), place]);
     }
     table
 }
@@ -20,7 +20,7 @@ pub fn kernels(rows: &[KernelRow]) -> Table {
 pub fn launch(launch: &LaunchView, (number, count): (usize, usize), reasons: &[Reason]) -> Table {
     let mut table = Table::new(&["", ""]);
     let mut row = |name: &str, value: String| table.push(false, [name.to_string(), value]);
-    row("kernel", launch.kernel.clone());
+    row("kernel", shown_name(&launch.kernel).into_owned());
     row("grid", format!("{}, {}", Dim3(launch.grid), counted(launch.blocks, "block")));
     let (threads, warps) = (counted(u64::from(launch.threads), "thread"), counted(u64::from(launch.warps), "warp"));
     row("block", format!("{}, {threads} in {warps}", Dim3(launch.block)));

@@ -20,11 +20,11 @@ use super::value::{printed, registers};
 use super::view as views;
 use crate::base::Tick;
 use crate::command::{Outcome, View};
-use crate::debug::WatchedAccessText;
 use crate::debug::breakpoints::{BreakpointPlace, BreakpointRow};
 use crate::debug::marks::Mark;
 use crate::debug::timeline::End;
 use crate::debug::value::Shown;
+use crate::debug::{WatchedAccessText, shown_name};
 
 /// The lines of an outcome that says something.
 pub fn outcome(outcome: &Outcome) -> String {
@@ -130,7 +130,7 @@ fn new_breakpoint(row: &BreakpointRow, note: Option<&str>) -> String {
 
 /// `collatz.ptx:37 in collatz: mad.lo.s32 %r7, %r7, 3, 1`
 fn place(place: &BreakpointPlace) -> String {
-    format!("{} in {}: {}", place.place, place.function, place.text.trim_end_matches(';'))
+    format!("{} in {}: {}", place.place, shown_name(&place.function), place.text.trim_end_matches(';'))
 }
 
 fn breakpoints(rows: &[BreakpointRow]) -> String {

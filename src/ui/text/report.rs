@@ -6,13 +6,13 @@ use crate::base::Dim3;
 pub use crate::debug::view::grouped;
 use crate::debug::view::{Actor, CodePlace};
 use crate::debug::{
-    Basis, BufferHead, CaseReport, Comparison, Failure, LaneMask, LaunchRun, Omitted, Reason, Reversed, Site, Summary, Writer,
+    Basis, BufferHead, CaseReport, Comparison, Failure, LaneMask, LaunchRun, Omitted, Reason, Reversed, Site, Summary, Writer, shown_name,
 };
 use crate::ui::visible::visible;
 
 /// A `FAIL` line for everything that is wrong, with what belongs to it indented below.
 pub fn case(report: &CaseReport) -> String {
-    failures(&report.name, &report.failures)
+    failures(&shown_name(&report.name), &report.failures)
 }
 
 fn failures(case: &str, failures: &[Failure]) -> String {
@@ -21,6 +21,7 @@ fn failures(case: &str, failures: &[Failure]) -> String {
 
 /// How the memory at the end of the case called `name` compares with what is expected.
 pub fn comparison(name: &str, comparison: &Comparison, reasons: &[Reason]) -> String {
+    let name = &*shown_name(name);
     match comparison {
         Comparison::NothingExpected => String::new(),
         Comparison::NotCompared => format!("{name}: not compared with what is expected: the run stopped before its end\n"),
@@ -65,7 +66,7 @@ pub(super) fn failure(failure: &Failure) -> String {
         Failure::Finding { finding: found } => finding(found),
         Failure::NoFinding { kernel, expected, off } => {
             let off = if off.is_empty() { String::new() } else { format!("; --checks leaves out {}", off.join(" and ")) };
-            format!("{kernel}: nothing was found, expected {}{off}", expected.join(" or "))
+            format!("{}: nothing was found, expected {}{off}", shown_name(kernel), expected.join(" or "))
         }
         Failure::WrongLine { finding: found, expected } => format!("expected on line {expected} of the source: {}", finding(found)),
         Failure::Printed { line, value, expected } => {
@@ -89,7 +90,7 @@ fn number(number: f64) -> String {
 /// `last written by block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234`
 fn last_writer(writer: &Writer) -> String {
     let Writer { kernel, launch, block, thread, place, time } = writer;
-    let of = launch.map_or(String::new(), |launch| format!("launch {launch} ({kernel}) "));
+    let of = launch.map_or(String::new(), |launch| format!("launch {launch} ({}) ", shown_name(kernel)));
     format!("last written by {of}block {} thread {} at {place}, time {time}", Dim3(*block), Dim3(*thread))
 }
 
@@ -118,7 +119,7 @@ fn launch(run: &LaunchRun) -> String {
     let (grid, block) = (Dim3(*grid), Dim3(*block));
     let many = |count: u64, noun: &str| format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" });
     let (ticks, instructions) = (many(*ticks, "tick"), many(*thread_instructions, "thread-instruction"));
-    format!("{kernel}: grid {grid}, block {block}: {ticks}, {instructions}\n")
+    format!("{}: grid {grid}, block {block}: {ticks}, {instructions}\n", shown_name(kernel))
 }
 
 /// `x: f32[1024] = 0 1 2 …`

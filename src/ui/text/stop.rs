@@ -4,9 +4,9 @@ use super::finding::{fault, finding};
 use super::outcome::watched_access;
 use super::report::{grouped, short_site};
 use crate::base::Dim3;
-use crate::debug::Site;
 use crate::debug::breakpoints::Event;
 use crate::debug::stop::{Need, Others, Reason, Stop, StoppedLaunch};
+use crate::debug::{Site, shown_name};
 
 /// What logpoints wrote, why it stopped, and where the focused thread stands.
 pub fn stop(stop: &Stop) -> String {
@@ -14,7 +14,7 @@ pub fn stop(stop: &Stop) -> String {
     lines.extend(each_once(stop.reasons.iter().filter_map(|reason| self::reason(stop, reason))));
     lines.extend(stop.others.iter().map(others));
     let StoppedLaunch { number, count, kernel, is_new } = &stop.launch;
-    lines.extend(is_new.then(|| format!("this is launch {} of {count}: {kernel}", number + 1)));
+    lines.extend(is_new.then(|| format!("this is launch {} of {count}: {}", number + 1, shown_name(kernel))));
     if !stop.is_over() {
         if stop.has_other_thread() {
             let left = stop.left.as_ref().map_or(String::new(), |left| format!(": {left}"));

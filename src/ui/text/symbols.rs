@@ -2,12 +2,13 @@
 
 use super::table::Table;
 use crate::debug::view::{AllocationKind, AllocationRow, SharedKind, SharedRow, SymbolKind, SymbolRow};
+use crate::debug::{listed_name, shown_name};
 
 /// `info symbols`: those whose names contain `part`.
 pub fn symbols(rows: &[SymbolRow], part: &str) -> Table {
     let mut table = Table::new(&["name", "kind", "type", ">address", ">bytes", "in"]);
     for SymbolRow { name, kind, address, owner } in rows {
-        let owner = owner.clone().unwrap_or_default();
+        let owner = owner.as_deref().map_or(String::new(), |owner| shown_name(owner).into_owned());
         let [kind, ty, address, bytes] = match kind {
             SymbolKind::Kernel => ["kernel".to_string(), String::new(), format!("{address:#x}"), String::new()],
             SymbolKind::Function => ["function".to_string(), String::new(), format!("{address:#x}"), String::new()],
@@ -17,7 +18,7 @@ pub fn symbols(rows: &[SymbolRow], part: &str) -> Table {
                 [space.to_string(), ty.describe(), address, bytes.to_string()]
             }
         };
-        table.push(false, [name.clone(), kind, ty, address, bytes, owner]);
+        table.push(false, [listed_name(name).into_owned(), kind, ty, address, bytes, owner]);
     }
     table.or_note(&if part.is_empty() { "the module names nothing".to_string() } else { format!("no name contains '{part}'") })
 }
@@ -28,9 +29,12 @@ pub fn shared(rows: &[SharedRow]) -> Table {
     for SharedRow { kind, address, bytes } in rows {
         let (name, ty) = match kind {
             SharedKind::System => ("(kept by the system)".to_string(), String::new()),
-            SharedKind::Variable { name, ty } => (name.clone(), ty.describe()),
+            SharedKind::Variable { name, ty } => (listed_name(name).into_owned(), ty.describe()),
             SharedKind::Dynamic(names) if names.is_empty() => ("(dynamic)".to_string(), String::new()),
-            SharedKind::Dynamic(names) => (format!("{} (dynamic)", names.join(", ")), String::new()),
+            SharedKind::Dynamic(names) => {
+                let names: Vec<_> = names.iter().map(|name| listed_name(name)).collect();
+                (format!("{} (dynamic)", names.join(", ")), String::new())
+            }
         };
         table.push(false, [name, ty, format!("{address:#x}"), bytes.to_string()]);
     }
@@ -45,7 +49,7 @@ pub fn allocations(rows: &[AllocationRow]) -> Table {
             AllocationKind::Variable { space, ty } => (format!("{space} variable"), ty.describe()),
             AllocationKind::Buffer(ty) => ("buffer".to_string(), ty.clone().unwrap_or_default()),
         };
-        table.push(false, [name.clone(), kind, ty, format!("{address:#x}"), bytes.to_string()]);
+        table.push(false, [listed_name(name).into_owned(), kind, ty, format!("{address:#x}"), bytes.to_string()]);
     }
     table.or_note("there is no global memory")
 }

@@ -3,12 +3,12 @@
 use super::report::grouped;
 use super::value::some_lanes;
 use crate::base::counted;
-use crate::debug::LaneMask;
 use crate::debug::explain::{Explanation, LaneView, OperandView, Outcome};
 use crate::debug::view::{
     BlockView, CfgView, ContractionKind, ContractionNote, Divergence, ExamineRow, Examined, Given, GroupView, InlineAsm, Line, Listing,
     SourcePlace, State,
 };
+use crate::debug::{LaneMask, shown_name};
 
 /// Lines of text with marks before them: `●` a breakpoint, `▶` the focused lane, `asm` inline assembly, and which lanes of the warp stand
 /// there, those included that a predicate turns off.
@@ -137,7 +137,7 @@ pub fn control_flow(view: &CfgView) -> String {
     };
     let counted = view.blocks.iter().any(|block| block.counts.is_some());
     let head = if counted { "  (in brackets the lanes that have gone each way)" } else { "" };
-    format!("{}{head}\n", view.function) + &view.blocks.iter().enumerate().map(row).collect::<String>()
+    format!("{}{head}\n", shown_name(&view.function)) + &view.blocks.iter().enumerate().map(row).collect::<String>()
 }
 
 /// Rows of memory: `0x7f2000000000 <x>:  1  1.5  2  2.5`.
@@ -241,5 +241,6 @@ pub fn source(place: &SourcePlace) -> String {
         format!("inline asm, {lines} of the PTX: instruction {number} of {count}\n")
     });
     let contracted = contracted.as_ref().map_or(String::new(), |found| rounded_once(found) + "\n");
+    let function = shown_name(function);
     format!("instruction {} of '{function}' at {ptx} ({ptx_file})\n{origin}{asm}{contracted}", pc.0)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::base::Dim3;
-use crate::debug::Opened;
+use crate::debug::{Opened, shown_name};
 
 /// What was opened, in one line: the kernel, how it is launched, and where that is written; `file` is the launch file, if there is one.
 pub fn welcome(opened: &Opened, file: Option<&Path>) -> String {
@@ -27,5 +27,6 @@ pub fn welcome(opened: &Opened, file: Option<&Path>) -> String {
         Some(file) => format!(", from {}", file.display()),
         None => String::new(),
     };
+    let kernel = shown_name(kernel);
     format!("{kernel}: grid {grid}, block {block}{source}{launches}{cases}\n")
 }

@@ -5,6 +5,7 @@
 
 use super::context::{DrawContext, ViewState};
 use super::words::{more, short};
+use crate::debug::shown_name;
 use crate::debug::view::{BlockView, CfgView, control_flow};
 use crate::drawing::{Drawing, DrawnEdge, Point, Size, lay_out};
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
@@ -33,7 +34,7 @@ pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut 
     let scene = context.session.scene();
     let function = scene.current_function();
     let view = control_flow(&scene, function);
-    let title = format!("control flow · {}", view.function);
+    let title = format!("control flow · {}", shown_name(&view.function));
     let (width, height) = (canvas.width(), canvas.height());
     if width < GRAPH_MIN.0 || height < GRAPH_MIN.1 {
         return title + &list(context, &view, view_state, canvas);

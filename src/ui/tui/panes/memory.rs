@@ -8,6 +8,7 @@
 use super::context::{DrawContext, ViewState};
 use super::pane::MemoryFormat;
 use super::words::more;
+use crate::debug::listed_name;
 use crate::debug::scene::Scene;
 use crate::debug::view::{MemoryObject, MemorySpace, Origin, bytes, elements, memory_objects};
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
@@ -131,7 +132,7 @@ fn chosen(sections: &[Section], cursor: u64, view_state: &mut ViewState) -> Opti
 }
 
 fn head(canvas: &mut Canvas<'_>, y: usize, object: &MemoryObject) {
-    let x = canvas.text(1, y, &object.name, Role::Name);
+    let x = canvas.text(1, y, &listed_name(&object.name), Role::Name);
     let from = match object.origin {
         _ if object.is_declared_as_bytes => "  declared as bytes",
         Origin::Declared => "",
