@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValue;
+use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::base::Severity;
@@ -131,6 +132,10 @@ pub struct Args {
     /// What `command` and `eval` name, in the order given
     #[arg(skip)]
     pub scripts: Vec<ScriptSource>,
+
+    /// The session file of the bundle that is run without commands
+    #[arg(skip)]
+    pub session: Option<PathBuf>,
 
     /// No prompt: execute the commands given, or else run the kernel, print the result and what differs from what the launch file expects,
     /// and exit
@@ -423,15 +428,22 @@ fn of_words(words: &[OsString]) -> Result<Args, ArgsMessage> {
     let format = format_of(words.iter().map(|word| word.to_string_lossy().into_owned()));
     let of_error = |error: clap::Error| ArgsMessage { text: error.render().to_string(), is_error: error.use_stderr(), format };
     let args = command().try_get_matches_from(words).and_then(|matches| with_scripts(&matches)).map_err(of_error)?;
-    let [path] = &args.kernels[..] else { return Ok(args) };
-    if !is_bundle(path) {
-        return Ok(args);
-    }
+    let Some(path) = args.kernels.iter().find(|path| is_bundle(path)) else { return Ok(args) };
     let wrong = |message: String| ArgsMessage { text: format!("ptxdbg: {message}\n"), is_error: true, format };
+    if args.kernels.len() > 1 {
+        return Err(wrong(format!("{} is a bundle, which holds its module: give one bundle, and no other file", path.display())));
+    }
     let manifest = Manifest::read(path).map_err(wrong)?;
+    let options = manifest.options();
+    for option in &options {
+        let why = command().try_get_matches_from(["ptxdbg", &option.word]).err();
+        if let Some(why) = why {
+            return Err(wrong(Manifest::wrong_option(path, option, &reason_of(&why))));
+        }
+    }
     // What the user says comes later, and counts.
     let (program, given) = words.split_at(words.len().min(1));
-    let words = program.iter().cloned().chain(manifest.options().into_iter().map(OsString::from)).chain(given.iter().cloned());
+    let words = program.iter().cloned().chain(options.into_iter().map(|option| option.word.into())).chain(given.iter().cloned());
     let matches = command().args_override_self(true).try_get_matches_from(words).map_err(of_error)?;
     let mut args = with_scripts(&matches).map_err(of_error)?;
     args.kernels = vec![path.join(&manifest.module)];
@@ -439,13 +451,26 @@ fn of_words(words: &[OsString]) -> Result<Args, ArgsMessage> {
         args.launch = vec![Manifest::launch_of(path)];
     }
     // A run without commands begins at its start.
-    if !(args.batch && args.scripts.is_empty()) {
+    if args.batch && args.scripts.is_empty() {
+        args.session = Some(Manifest::session_of(path));
+    } else {
         let notes = Some(&manifest.notes).filter(|notes| !notes.is_empty()).map(|notes| format!("echo {notes}"));
         let position = format!("load session {}", Manifest::session_of(path).display());
         let first = notes.into_iter().chain([position]).map(ScriptSource::Line);
         args.scripts = first.chain(args.scripts).collect();
     }
     Ok(args)
+}
+
+/// What is wrong with a value, without the option that it is given to.
+fn reason_of(error: &clap::Error) -> String {
+    if let Some(source) = std::error::Error::source(error) {
+        return source.to_string();
+    }
+    match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(known)) => format!("one of {} is meant", known.join(", ")),
+        Some(_) | None => "it is none that is known here".to_string(),
+    }
 }
 
 /// The format that arguments ask for which cannot be used.

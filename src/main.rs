@@ -22,6 +22,7 @@ use ptxdbg::debug::fidelity::{Fidelity, fidelity};
 use ptxdbg::debug::open::{Module, open};
 #[cfg(feature = "tui")]
 use ptxdbg::debug::ron_text::read_text;
+use ptxdbg::debug::saved::Saved;
 use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
 use ptxdbg::debug::{CaseReport, Criteria, FindingBudget, LaunchChoice, OpenError, Opened, Request, Reversed, RunError, verify_case_until};
@@ -286,6 +287,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     let style = style(args, std::io::stdout().is_terminal());
     let mut status = Status::Well;
     interrupt::listen_once();
+    say_differences(args, opened)?;
     let mut out = Standard::output();
     if opened.made_up.is_none() {
         out.write_all(text::notes(&opened.notes, style).as_bytes())?;
@@ -340,6 +342,14 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     out.flush()?;
     fixer.save(args.ptx.as_deref(), args.format == Format::Human).map_err(Failure::Message)?;
     Ok(status)
+}
+
+/// Refuses the session of a bundle that is not about what runs, and says what else differs.
+fn say_differences(args: &Args, opened: &Opened) -> Result<(), Failure> {
+    let (Some(session), Some(case)) = (&args.session, opened.plan.cases.first()) else { return Ok(()) };
+    let differences = Saved::compare(session, &opened.program, case, &args.run_options()).map_err(Failure::Message)?;
+    differences.iter().for_each(|line| say_error(&format!("ptxdbg: {line}\n")));
+    Ok(())
 }
 
 /// What `-x` and `-e` name, in the order given.

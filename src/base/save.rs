@@ -25,9 +25,17 @@ enum Target {
 /// # Errors
 /// What the system says. A regular file that was there is as it was then.
 pub fn save(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
+    save_with(path, |file| parts.iter().try_for_each(|part| file.write_all(part)))
+}
+
+/// The same of what `write` writes.
+///
+/// # Errors
+/// As those of [`save`], and those of `write`.
+pub fn save_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     match target(path)? {
-        Target::Name(name, old) => replace(&name, old.as_ref(), parts),
-        Target::Stream(name) => write_parts(&mut stream(&name)?, parts),
+        Target::Name(name, old) => replace(&name, old.as_ref(), write),
+        Target::Stream(name) => write(&mut stream(&name)?),
     }
 }
 
@@ -58,10 +66,6 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn write_parts(file: &mut File, parts: &[&[u8]]) -> io::Result<()> {
-    parts.iter().try_for_each(|part| file.write_all(part))
-}
-
 /// Standard output and standard error continue where they are; anything else is opened, and nothing that it holds is cut off.
 fn stream(name: &Path) -> io::Result<File> {
     #[cfg(unix)]
@@ -86,12 +90,12 @@ fn is_ours(folder: &Path) -> bool {
     folder.starts_with(format!("/proc/{}", std::process::id()))
 }
 
-fn replace(name: &Path, old: Option<&Metadata>, parts: &[&[u8]]) -> io::Result<()> {
+fn replace(name: &Path, old: Option<&Metadata>, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let folder = folder_of(name);
     fs::metadata(folder)?;
     let mut new = temporary(folder)
         .map_err(|error| io::Error::new(error.kind(), format!("no temporary file can be made beside it: {}", cause(&error))))?;
-    write_parts(new.as_file_mut(), parts)?;
+    write(new.as_file_mut())?;
     if let Some(old) = old {
         keep_owner(new.as_file(), old);
         new.as_file().set_permissions(old.permissions())?;

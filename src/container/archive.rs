@@ -15,6 +15,10 @@ pub const THIN: &[u8] = b"!<thin>\n";
 const HEADER: u64 = 60;
 /// What ends the header of a member.
 const END: &[u8] = b"`\n";
+/// Bytes that are looked at together when the next header is searched.
+const SEARCH: u64 = 1 << 20;
+/// Damaged members after which no more are looked for.
+const PROBLEMS_MAX: usize = 100;
 /// Bytes of the names of all members at most.
 const NAMES_BYTES: u64 = 64 << 20;
 
@@ -27,24 +31,63 @@ pub struct Member {
     pub bytes: Range<u64>,
 }
 
-/// The members of the archive that `input` is, in order, and what is wrong with it: offset and words.
-pub fn members(input: &mut Input) -> (Vec<Member>, Option<(u64, String)>) {
-    let (mut members, mut names, mut at) = (Vec::new(), Vec::new(), MAGIC.len() as u64);
-    while at < input.length() {
-        match member(input, at, &mut names) {
+/// The members of the archive in `region` of `input`, in order, and what is wrong with it: offsets and words. After a damaged member the
+/// next header is looked for; of one that is cut off there is what is left.
+pub fn members(input: &mut Input, region: Range<u64>) -> (Vec<Member>, Vec<(u64, String)>) {
+    let (mut members, mut problems, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    let mut at = region.start + MAGIC.len() as u64;
+    while at < region.end {
+        match member(input, at..region.end, &mut names) {
             Ok((member, next)) => {
                 members.extend(member);
                 at = next;
             }
-            Err(why) => return (members, Some((at, why))),
+            Err(why) => {
+                problems.push((at, why));
+                let next = if problems.len() < PROBLEMS_MAX { next_header(input, at + 1..region.end) } else { None };
+                if next.is_none() && at + HEADER < region.end {
+                    members.push(Member { name: name_of_damaged(input, at, &names), bytes: at + HEADER..region.end });
+                }
+                at = next.unwrap_or(region.end);
+            }
         }
     }
-    (members, None)
+    (members, problems)
 }
 
-/// The member whose header lies at `at`, if it is none of the tables that an archive has, and where the next one starts.
-fn member(input: &mut Input, at: u64, names: &mut Vec<u8>) -> Result<(Option<Member>, u64), String> {
-    let left = input.length() - at;
+/// What a member is called whose header at `at` cannot be used.
+fn name_of_damaged(input: &mut Input, at: u64, names: &[u8]) -> String {
+    let own = input.read(at..at + 16).unwrap_or_default();
+    let name = match own.trim_ascii_end() {
+        [b'/', offset @ ..] => decimal(offset).and_then(|offset| long_name(names, offset).ok()),
+        [b'#', ..] => None,
+        own => Some(text(own.strip_suffix(b"/").unwrap_or(own))),
+    };
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "a damaged member".to_string())
+}
+
+/// Where the next header of a member lies in `region`, by its end and its size.
+fn next_header(input: &mut Input, region: Range<u64>) -> Option<u64> {
+    let mut at = region.start;
+    while at + HEADER <= region.end {
+        let end = region.end.min(at + SEARCH);
+        let bytes = input.read(at..end).ok()?;
+        let fits = |offset: usize| {
+            let header = &bytes[offset..offset + HEADER as usize];
+            let left = region.end - at - offset as u64 - HEADER;
+            header.ends_with(END) && header.is_ascii() && decimal(&header[48..58]).is_some_and(|size| size <= left)
+        };
+        if let Some(offset) = (0..=bytes.len() - HEADER as usize).find(|offset| fits(*offset)) {
+            return Some(at + offset as u64);
+        }
+        at = if end == region.end { end } else { end - HEADER + 1 };
+    }
+    None
+}
+
+/// The member whose header lies at the start of `region`, if it is none of the tables that an archive has, and where the next one starts.
+fn member(input: &mut Input, region: Range<u64>, names: &mut Vec<u8>) -> Result<(Option<Member>, u64), String> {
+    let (at, left) = (region.start, region.end - region.start);
     if left < HEADER {
         return Err(format!("{left} bytes are left, and the header of a member has {HEADER}"));
     }
@@ -54,7 +97,7 @@ fn member(input: &mut Input, at: u64, names: &mut Vec<u8>) -> Result<(Option<Mem
     }
     let size = decimal(&header[48..58]).ok_or("the size of the member is no number")?;
     let start = at + HEADER;
-    let end = start.checked_add(size).filter(|end| *end <= input.length());
+    let end = start.checked_add(size).filter(|end| *end <= region.end);
     let end = end.ok_or_else(|| format!("the member says that it has {size} bytes, and {} are left", left - HEADER))?;
     let own = header[..16].trim_ascii_end();
     let mut bytes = start..end;
@@ -105,10 +148,10 @@ mod tests {
 
     type Read = Vec<(String, Vec<u8>)>;
 
-    fn names(bytes: &[u8]) -> (Read, Option<(u64, String)>) {
+    fn names(bytes: &[u8]) -> (Read, Vec<(u64, String)>) {
         let mut input = Input::of_bytes(bytes.to_vec());
-        let (members, problem) = members(&mut input);
-        (members.into_iter().map(|member| (member.name, input.read(member.bytes).unwrap())).collect(), problem)
+        let (members, problems) = members(&mut input, 0..bytes.len() as u64);
+        (members.into_iter().map(|member| (member.name, input.read(member.bytes).unwrap())).collect(), problems)
     }
 
     #[test]
@@ -126,15 +169,19 @@ mod tests {
         let (found, problem) = names(parts.concat().as_bytes());
         let expected = [("short.o", "abc"), ("a_rather_long_name_of_an_object.o", "de"), ("other.obj", "fg"), ("bsd.o", "hij")]
             .map(|(name, bytes)| (name.to_string(), bytes.as_bytes().to_vec()));
-        assert_eq!((found, problem), (expected.to_vec(), None));
+        assert_eq!((found, problem), (expected.to_vec(), Vec::new()));
     }
 
     #[test]
-    fn what_is_before_damage_is_kept() {
+    fn what_lies_around_damage_is_kept() {
         let text = ["!<arch>\n".to_string(), header("a.o/", 2) + "ab", header("b.o/", 99) + "cd"].concat();
-        let (found, problem) = names(text.as_bytes());
-        assert_eq!(found, [("a.o".to_string(), b"ab".to_vec())]);
-        assert_eq!(problem, Some((70, "the member says that it has 99 bytes, and 2 are left".to_string())));
-        assert_eq!(names(b"!<arch>\nabc").1, Some((8, "3 bytes are left, and the header of a member has 60".to_string())));
+        let (found, problems) = names(text.as_bytes());
+        assert_eq!(found, [("a.o".to_string(), b"ab".to_vec()), ("b.o".to_string(), b"cd".to_vec())]);
+        assert_eq!(problems, [(70, "the member says that it has 99 bytes, and 2 are left".to_string())]);
+        assert_eq!(names(b"!<arch>\nabc").1, [(8, "3 bytes are left, and the header of a member has 60".to_string())]);
+        let text = ["!<arch>\n".to_string(), header("a.o/", 2).replace('`', "x") + "ab", header("b.o/", 2) + "cd"].concat();
+        let (found, problems) = names(text.as_bytes());
+        assert_eq!(found, [("b.o".to_string(), b"cd".to_vec())]);
+        assert_eq!(problems, [(8, "this is not the header of a member".to_string())]);
     }
 }

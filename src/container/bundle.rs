@@ -1,20 +1,20 @@
-//! Bundles: one file with all that a session follows from, an archive (tar) in one zstd frame.
+//! Bundles: one file with all that a session follows from, an archive (tar) packed with zstd, in a row of frames.
 //!
 //! What lies in a bundle is named by a path below it, as if the bundle were a folder: `bug.ptxcap/launch.ron`. [`read`], [`member`] and
 //! [`is_file`] take such paths and those of ordinary files alike, so that what reads a file need not know where it lies. A bundle is read
-//! as a stream, up to the member that is asked for: memory is needed for the member alone.
+//! as a stream, up to the member that is asked for: memory is needed for the member alone. It is written as a stream, too.
+
+mod frames;
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use tar::EntryType;
 
+use self::frames::{Frames, MAGIC, Packer};
 use crate::base::{read_bounded, save};
 
-/// What a zstd frame begins with (RFC 8878, 3.1.1).
-const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Members of a bundle at most.
 const MEMBERS_MAX: usize = 1 << 12;
 /// Bytes of all members of a bundle at most: a small file may unpack to any size.
@@ -28,6 +28,14 @@ const MADE: u64 = 0;
 pub struct BundleError {
     path: PathBuf,
     what: String,
+}
+
+/// The member of a bundle that is its launch file.
+pub const LAUNCH: &str = "launch.ron";
+
+/// The launch file of the bundle at `path`.
+pub fn launch_of(path: &Path) -> PathBuf {
+    path.join(LAUNCH)
 }
 
 /// What a bundle holds: names and sizes in bytes, in order.
@@ -50,6 +58,8 @@ pub fn is_bundle(path: &Path) -> bool {
 fn plain_name(name: &Path) -> Option<String> {
     let parts: Option<Vec<&str>> = name
         .components()
+        // `./name`, as `tar -c .` writes it, is `name`.
+        .filter(|part| *part != Component::CurDir)
         .map(|part| match part {
             Component::Normal(part) => part.to_str(),
             Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => None,
@@ -142,7 +152,7 @@ pub fn members(path: &Path) -> Result<Members, BundleError> {
 ///
 /// # Errors
 /// As those of [`members`].
-pub fn members_of(bundle: impl Read) -> io::Result<Members> {
+pub fn members_of(bundle: impl BufRead) -> io::Result<Members> {
     let mut members = Members::new();
     walk(bundle, |name, bytes, content| {
         let unpacked = io::copy(content, &mut io::sink())?;
@@ -159,9 +169,8 @@ pub fn members_of(bundle: impl Read) -> io::Result<Members> {
 }
 
 /// Calls `visit` for the members in order, until it returns false; an error names the member.
-fn walk(bundle: impl Read, mut visit: impl FnMut(&str, u64, &mut dyn Read) -> io::Result<bool>) -> io::Result<()> {
-    let decoder = StreamingDecoder::new_with_decoder(bundle, FrameDecoder::new()).map_err(io::Error::other)?;
-    let mut archive = tar::Archive::new(decoder.take(BYTES_MAX));
+fn walk(bundle: impl BufRead, mut visit: impl FnMut(&str, u64, &mut dyn Read) -> io::Result<bool>) -> io::Result<()> {
+    let mut archive = tar::Archive::new(Frames::new(bundle)?.take(BYTES_MAX));
     // Raw: long names and other extensions of the format, which a bundle has none of, are not read into memory.
     for (number, entry) in archive.entries()?.raw(true).enumerate() {
         let wrong = |error: io::Error| io::Error::new(error.kind(), format!("member {}: {}", number + 1, reason(&error)));
@@ -169,6 +178,14 @@ fn walk(bundle: impl Read, mut visit: impl FnMut(&str, u64, &mut dyn Read) -> io
             return Err(io::Error::other(format!("a bundle has at most {MEMBERS_MAX} members")));
         }
         let mut entry = entry.map_err(wrong)?;
+        match entry.header().entry_type() {
+            // The folders in which other members lie.
+            EntryType::Directory => continue,
+            EntryType::XHeader | EntryType::XGlobalHeader | EntryType::GNULongName | EntryType::GNULongLink => {
+                return Err(wrong(io::Error::other("it is an extension of the archive's format: pack with tar --format=ustar")));
+            }
+            _ => {}
+        }
         let name = plain_name(&entry.path()?).filter(|_| entry.header().entry_type().is_file());
         let name = name.ok_or_else(|| wrong(io::Error::other("it is not a regular file with a plain name")))?;
         let bytes = entry.size();
@@ -176,15 +193,25 @@ fn walk(bundle: impl Read, mut visit: impl FnMut(&str, u64, &mut dyn Read) -> io
             return Ok(());
         }
     }
-    let mut decoder = archive.into_inner();
-    io::copy(&mut decoder, &mut io::sink())?;
-    if decoder.limit() == 0 {
+    let mut frames = archive.into_inner();
+    let after = first_byte_but_zero(&mut frames)?;
+    if frames.limit() == 0 {
         return Err(io::Error::other(format!("it unpacks to more than {BYTES_MAX} bytes")));
     }
-    let decoder = decoder.into_inner().decoder;
-    match decoder.get_checksum_from_data() == decoder.get_calculated_checksum() {
-        true => Ok(()),
-        false => Err(io::Error::other("the checksum at its end is that of other bytes")),
+    match after {
+        Some(byte) => Err(io::Error::other(format!("after the end of its archive there is more: byte {byte:#04x}"))),
+        None => Ok(()),
+    }
+}
+
+/// Reads `rest` to its end, in which an archive has zeros alone; the first byte that is none.
+fn first_byte_but_zero(rest: &mut impl Read) -> io::Result<Option<u8>> {
+    let (mut found, mut piece) = (None, vec![0; 64 << 10]);
+    loop {
+        match rest.read(&mut piece)? {
+            0 => return Ok(found),
+            count => found = found.or_else(|| piece[..count].iter().copied().find(|byte| *byte != 0)),
+        }
     }
 }
 
@@ -194,29 +221,72 @@ fn reason(error: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_string()
 }
 
-/// Writes a bundle of these members to `path`, whole or not at all.
-///
-/// # Errors
-/// It cannot be written, or is no bundle by the size or the names of its members.
-pub fn write(path: &Path, members: &[(String, Vec<u8>)]) -> Result<(), BundleError> {
-    assert!(members.len() <= MEMBERS_MAX, "a bundle of {} members", members.len());
-    let fail = |error: io::Error| BundleError { path: path.to_path_buf(), what: reason(&error) };
-    let mut archive = tar::Builder::new(Vec::new());
-    for (name, content) in members {
-        assert!(plain_name(Path::new(name)).is_some_and(|plain| plain == *name), "'{name}' is not the name of a member");
-        let mut header = tar::Header::new_ustar();
-        header.set_size(content.len() as u64);
-        header.set_mode(0o644);
-        header.set_mtime(MADE);
-        header.set_path(name).map_err(fail)?;
-        header.set_cksum();
-        archive.append(&header, &content[..]).map_err(fail)?;
-    }
-    let archive = archive.into_inner().map_err(fail)?;
-    save::save(path, &[&packed(&archive)]).map_err(fail)
+/// What a member holds.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// What the file has, or the member of a bundle, when the bundle is written; of more bytes than this it is refused.
+    File(PathBuf, u64),
 }
 
-/// The frame of a bundle with this archive in it.
+/// Writes a bundle of these members to `path`, whole or not at all. Files are read piece by piece.
+///
+/// # Errors
+/// It or a file cannot be written or read, or is no bundle by the size or the names of its members.
+pub fn write(path: &Path, members: &[(String, Content)]) -> Result<(), BundleError> {
+    assert!(members.len() <= MEMBERS_MAX, "a bundle of {} members", members.len());
+    let fail = |error: io::Error| BundleError { path: path.to_path_buf(), what: reason(&error) };
+    save::save_with(path, |file| {
+        let mut archive = tar::Builder::new(Packer::new(file));
+        for (name, content) in members {
+            assert!(plain_name(Path::new(name)).is_some_and(|plain| plain == *name), "'{name}' is not the name of a member");
+            append_content(&mut archive, name, content)?;
+        }
+        archive.into_inner()?.finish()
+    })
+    .map_err(fail)
+}
+
+fn append_content(archive: &mut tar::Builder<impl Write>, name: &str, content: &Content) -> io::Result<()> {
+    let (place, most) = match content {
+        Content::Bytes(bytes) => return append(archive, name, bytes.len() as u64, &mut &bytes[..]),
+        Content::File(place, most) => (place, *most),
+    };
+    let mut copy = |bytes: u64, content: &mut dyn Read| match bytes > most {
+        true => Err(io::Error::other(format!("it has more than {most} bytes"))),
+        false => append(archive, name, bytes, content),
+    };
+    let copied = member(place, &mut copy).unwrap_or_else(|| {
+        let mut file = File::open(place)?;
+        let metadata = file.metadata()?;
+        if metadata.is_file() {
+            return copy(metadata.len(), &mut file);
+        }
+        // What has no size is read as a whole.
+        let bytes = read_bounded(place, most)?.ok_or_else(|| io::Error::other(format!("it has more than {most} bytes")))?;
+        copy(bytes.len() as u64, &mut &bytes[..])
+    });
+    copied.map_err(|error| io::Error::new(error.kind(), format!("cannot read {}: {}", place.display(), reason(&error))))
+}
+
+/// Adds a member of `bytes` bytes, which `content` must have.
+fn append(archive: &mut tar::Builder<impl Write>, name: &str, bytes: u64, content: &mut dyn Read) -> io::Result<()> {
+    let mut header = tar::Header::new_ustar();
+    header.set_path(name)?;
+    header.set_size(bytes);
+    header.set_mode(0o644);
+    header.set_mtime(MADE);
+    header.set_cksum();
+    let mut counted = content.take(bytes);
+    archive.append(&header, &mut counted)?;
+    match counted.limit() {
+        0 => Ok(()),
+        left => Err(io::Error::new(io::ErrorKind::UnexpectedEof, format!("it ends {left} bytes before the size that it had"))),
+    }
+}
+
+/// The frames of a bundle with this archive in it.
 pub fn packed(archive: &[u8]) -> Vec<u8> {
-    compress_to_vec(archive, CompressionLevel::Fastest)
+    frames::packed(archive)
 }

@@ -12,7 +12,7 @@
 //!
 //! | bytes | of an entry |
 //! | --- | --- |
-//! | 0..2 | kind: 1 is PTX, 2 a cubin |
+//! | 0..2 | kind: 1 is PTX, 2 a cubin, 8 what the compiler keeps for link time |
 //! | 4..8 | bytes of this header: 64 and more |
 //! | 8..16 | bytes of the payload after it, with padding |
 //! | 16..20 | bytes of a packed payload, without padding; 0 of one that is not packed |
@@ -36,9 +36,14 @@ const ENTRY_READ: u64 = 4096;
 const ALIGN: u64 = 8;
 /// Bytes that are looked at when the start of the next fat binary is searched.
 const PIECE: u64 = 4096;
+/// The same where a fat binary may start anywhere.
+const SEARCH: u64 = 1 << 20;
+/// Fat binaries that are found so at most.
+const SEARCHED_MAX: usize = 1 << 16;
 
 const PTX: u16 = 1;
 const CUBIN: u16 = 2;
+const LTO_IR: u16 = 8;
 
 const LZ4: u64 = 0x2000;
 const ZSTD: u64 = 0x8000;
@@ -54,7 +59,9 @@ pub enum Kind {
     Ptx,
     /// Machine code.
     Cubin,
-    /// Something else, such as code for the linker.
+    /// Code in the form that is compiled at link time.
+    LtoIr,
+    /// Something else.
     Other,
 }
 
@@ -92,6 +99,32 @@ pub fn entries(input: &mut Input, region: Range<u64>) -> (Vec<Entry>, Vec<(u64, 
         }
     }
     (walk.entries, walk.problems)
+}
+
+/// Where fat binaries lie in `region`, by what they begin with: for files whose sections cannot be read.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn starts(input: &mut Input, region: Range<u64>) -> Result<Vec<Range<u64>>, String> {
+    let (mut found, mut at) = (Vec::new(), region.start);
+    while at + HEADER <= region.end && found.len() < SEARCHED_MAX {
+        let end = region.end.min(at.saturating_add(SEARCH));
+        let bytes = input.read(at..end)?;
+        let is_header = |header: &[u8]| header.starts_with(&MAGIC) && header[4..8] == [1, 0, HEADER as u8, 0];
+        match bytes.windows(HEADER as usize).position(is_header) {
+            Some(offset) => {
+                let start = at + offset as u64;
+                let size = Fields(&bytes[offset..offset + HEADER as usize]).u64(8);
+                let end = start.saturating_add(HEADER).saturating_add(size).min(region.end);
+                found.push(start..end);
+                at = end;
+            }
+            None if end == region.end => break,
+            // A header may lie across the end of the piece.
+            None => at = end - HEADER + 1,
+        }
+    }
+    Ok(found)
 }
 
 struct Walk<'a> {
@@ -143,7 +176,9 @@ impl Walk<'_> {
             self.problems.push(wrong(format!("the fat binary says that it has {size} bytes, and {} are left", left - HEADER)));
         }
         self.fat_binary_entries(start.saturating_add(length)..end.min(region.end));
-        Ok(end.checked_next_multiple_of(ALIGN).unwrap_or(u64::MAX).min(region.end))
+        // Aligned within its object, which may lie anywhere in an archive.
+        let length = (end - start).checked_next_multiple_of(ALIGN).unwrap_or(u64::MAX);
+        Ok(start.saturating_add(length).min(region.end))
     }
 
     fn fat_binary_entries(&mut self, region: Range<u64>) {
@@ -186,6 +221,7 @@ impl Walk<'_> {
             kind: match kind {
                 PTX => Kind::Ptx,
                 CUBIN => Kind::Cubin,
+                LTO_IR => Kind::LtoIr,
                 _ => Kind::Other,
             },
             header: at,

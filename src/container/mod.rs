@@ -17,6 +17,7 @@ mod problem;
 mod sections;
 mod words;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ use sections::Machine;
 
 pub use folder::files;
 pub use input::Input;
-pub use outline::{Kernel, Outline, Param, outline};
+pub use outline::{Kernel, Outline, Param, first_word, outline};
 pub use packing::Packing;
 pub use problem::Problem;
 
@@ -49,6 +50,8 @@ const CUBIN_TEXT: &str = ".nv_debug_ptx_txt";
 const ELF: &[u8] = b"\x7fELF";
 /// What objects begin with of which sections are read, beside ELF: programs of Windows, and its objects for x86-64 in both forms.
 const WINDOWS: &[&[u8]] = &[b"MZ", b"\x64\x86", b"\0\0\xff\xff"];
+/// Archives in archives at most: a file names itself as often as it likes.
+const ARCHIVES_DEEP: usize = 8;
 /// Digits of the hash that CuPy puts before what it keeps: those of MD5 and of SHA-1.
 const HASH_DIGITS: &[usize] = &[32, 40];
 
@@ -62,6 +65,10 @@ pub struct Container {
     problems: Vec<Problem>,
     /// Cubins, with what they are packed in.
     cubins: Vec<Module>,
+    /// The targets of code that is compiled at link time.
+    lto_targets: Vec<String>,
+    /// Whether it has sections for code of a GPU, or is itself such code.
+    has_device_sections: bool,
 }
 
 /// PTX in a file.
@@ -111,7 +118,9 @@ pub fn open(path: &Path) -> Result<Option<Container>, Problem> {
 /// It cannot be read.
 pub fn of_input(path: &Path, input: Input) -> Result<Option<Container>, Problem> {
     let (modules, problems, cubins) = (Vec::new(), Vec::new(), Vec::new());
-    let mut container = Container { path: path.to_path_buf(), input, what: "a text", modules, problems, cubins };
+    let (lto_targets, has_device_sections) = (Vec::new(), false);
+    let path_of = path.to_path_buf();
+    let mut container = Container { path: path_of, input, what: "a text", modules, problems, cubins, lto_targets, has_device_sections };
     let wrong = |why| Problem::new(path.display().to_string(), why);
     let head = container.input.head(HEAD_BYTES).map_err(wrong)?;
     let whole = 0..container.input.length();
@@ -120,7 +129,7 @@ pub fn of_input(path: &Path, input: Input) -> Result<Option<Container>, Problem>
         return Err(wrong("a thin archive names objects and holds none: give the objects".to_string()));
     } else if head.starts_with(archive::MAGIC) {
         container.what = "an archive";
-        container.archive();
+        container.archive(whole, None);
     } else if is_object(&head) {
         container.what = "an object";
         container.part(whole, nowhere);
@@ -175,6 +184,16 @@ impl Container {
         self.cubins.len()
     }
 
+    /// The architectures for which it has code that is compiled at link time.
+    pub fn lto_targets(&self) -> &[String] {
+        &self.lto_targets
+    }
+
+    /// Whether it has sections for code of a GPU, or is itself such code.
+    pub fn has_device_sections(&self) -> bool {
+        self.has_device_sections
+    }
+
     /// The path under which module `index` is read alone: that of the file if it is the only one, else its name below that path.
     pub fn module_path(&self, index: usize) -> PathBuf {
         match self.modules.as_slice() {
@@ -223,19 +242,26 @@ impl Container {
         format!("{}{member}{within}", self.path.display())
     }
 
-    fn archive(&mut self) {
-        let (members, problem) = archive::members(&mut self.input);
-        for member in members {
-            let location = Location { member: Some(&member.name), section: None };
-            match self.input.read(member.bytes.start..member.bytes.end.min(member.bytes.start + HEAD_BYTES)) {
-                Ok(head) if is_object(&head) => self.part(member.bytes, location),
+    /// The archive in `region`, which is the member `outer` of another one.
+    fn archive(&mut self, region: Range<u64>, outer: Option<&str>) {
+        let (members, problems) = archive::members(&mut self.input, region);
+        for archive::Member { name, bytes } in members {
+            let name = outer.map_or(name.clone(), |outer| format!("{outer}({name})"));
+            let location = Location { member: Some(&name), section: None };
+            let is_deep = name.matches('(').count() >= ARCHIVES_DEEP;
+            match self.input.read(bytes.start..bytes.end.min(bytes.start + HEAD_BYTES)) {
+                Ok(head) if is_object(&head) => self.part(bytes, location),
+                Ok(head) if head.starts_with(archive::MAGIC) && is_deep => {
+                    self.problem(location, Some(bytes.start), "an archive so deep in others is not looked into");
+                }
+                Ok(head) if head.starts_with(archive::MAGIC) => self.archive(bytes, Some(&name)),
                 // Other members are none of ours: an index, a text.
                 Ok(_) => {}
-                Err(why) => self.problem(location, Some(member.bytes.start), why),
+                Err(why) => self.problem(location, Some(bytes.start), why),
             }
         }
-        if let Some((at, why)) = problem {
-            self.problem(Location { member: None, section: None }, Some(at), why);
+        for (at, why) in problems {
+            self.problem(Location { member: outer, section: None }, Some(at), why);
         }
     }
 
@@ -244,6 +270,7 @@ impl Container {
         let start = region.start;
         match self.input.read(start..region.end.min(start + 4)) {
             Ok(head) if head == fat_binary::MAGIC => {
+                self.has_device_sections = true;
                 self.what = if location.member.is_none() { "a fat binary" } else { self.what };
                 return self.fat_binaries(region, location);
             }
@@ -251,10 +278,17 @@ impl Container {
         }
         let object = match sections::object(&mut self.input, region.clone()) {
             Ok(Some(object)) => object,
-            Ok(None) => return self.problem(location, Some(start), "it begins like an object, and is of no kind that is known here"),
-            Err(why) => return self.problem(location, Some(start), why),
+            Ok(None) => {
+                self.problem(location, Some(start), "it begins like an object, and is of no kind that is known here");
+                return self.without_sections(region, location);
+            }
+            Err(why) => {
+                self.problem(location, Some(start), why);
+                return self.without_sections(region, location);
+            }
         };
         if object.machine == Machine::Cubin {
+            self.has_device_sections = true;
             self.what = if location.member.is_none() { "a cubin" } else { self.what };
             let cubin = self.module(region, location, None);
             return self.cubins.push(cubin);
@@ -262,6 +296,7 @@ impl Container {
         let mut walked: Vec<Range<u64>> = Vec::new();
         for names in [FAT_BINARIES, RELOCATABLE] {
             for section in object.sections.iter().filter(|section| names.contains(&section.name.as_str())) {
+                self.has_device_sections = true;
                 let location = Location { section: Some(&section.name), ..location };
                 let begin = start.saturating_add(section.bytes.start);
                 let end = start.saturating_add(section.bytes.end);
@@ -280,10 +315,19 @@ impl Container {
         }
     }
 
+    /// The fat binaries in an object whose sections cannot be found: it may be cut off, and its table of sections lies at its end.
+    fn without_sections(&mut self, region: Range<u64>, location: Location<'_>) {
+        match fat_binary::starts(&mut self.input, region) {
+            Ok(found) => found.into_iter().for_each(|region| self.fat_binaries(region, location)),
+            Err(why) => self.problem(location, None, why),
+        }
+    }
+
     fn fat_binaries(&mut self, region: Range<u64>, location: Location<'_>) {
         let (entries, problems) = fat_binary::entries(&mut self.input, region);
         for entry in entries {
             let module = Module {
+                name: entry.source.as_deref().map_or(String::new(), stem),
                 target: entry.target,
                 source: entry.source,
                 packing: entry.packing,
@@ -294,6 +338,7 @@ impl Container {
             match entry.kind {
                 Kind::Ptx => self.modules.push(module),
                 Kind::Cubin => self.cubins.push(module),
+                Kind::LtoIr => self.lto_targets.push(module.target),
                 Kind::Other => {}
             }
         }
@@ -356,17 +401,30 @@ impl Container {
         }
     }
 
-    /// Gives the modules their names.
+    /// Gives the modules their names, all of which differ: those that `cuobjdump` gives, or with a number where it gives one twice.
     fn number(&mut self) {
+        let mut taken = BTreeSet::new();
         let stem = self.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         for index in 0..self.modules.len() {
             if self.modules[index].target.is_empty() {
                 self.modules[index].target = self.text(index).map(|text| outline::outline(&text).target).unwrap_or_default();
             }
             let module = &mut self.modules[index];
-            module.name = format!("{stem}.{}.{}.ptx", index + 1, module.target);
+            // What an entry says that it is called goes before the name of the file.
+            let (first, own) = if module.name.is_empty() { (&stem, None) } else { (&module.name, Some(&module.name)) };
+            let numbered = || format!("{first}.{}.{}.ptx", index + 1, module.target);
+            let name = own.map(|own| format!("{own}.{}.ptx", module.target)).filter(|name| !taken.contains(name)).unwrap_or_else(numbered);
+            taken.insert(name.clone());
+            module.name = name;
         }
     }
+}
+
+/// `a` of `src/a.cu`; empty if there is no name in it.
+fn stem(source: &str) -> String {
+    let name = source.rsplit(['/', '\\']).next().unwrap_or("");
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    if stem.chars().all(|c| c == '.') { String::new() } else { stem.to_string() }
 }
 
 /// The text that the cubin which `input` is was made from, if it has it.

@@ -16,6 +16,19 @@ pub struct Outline {
     pub target: String,
     /// The kernels with a body, in order.
     pub kernels: Vec<Kernel>,
+    /// The functions and variables that other modules can name.
+    pub defines: Vec<Symbol>,
+    /// The functions and variables that it only declares, in order of their names.
+    pub needs: Vec<String>,
+}
+
+/// What a module defines for others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name.
+    pub name: String,
+    /// Whether other modules may define it as well.
+    pub is_weak: bool,
 }
 
 /// A kernel of a module.
@@ -56,6 +69,13 @@ impl Param {
     }
 }
 
+/// The first word of a text after comments, and where it begins; none if there is none.
+pub fn first_word(text: &str) -> Option<(usize, &str)> {
+    let mut words = Words::new(text);
+    let word = words.next()?;
+    Some((words.position() - word.len(), word))
+}
+
 /// The outline of `text`.
 pub fn outline(text: &str) -> Outline {
     let mut reader = Reader {
@@ -64,6 +84,8 @@ pub fn outline(text: &str) -> Outline {
         variables: Vec::new(),
         functions: Vec::new(),
         names: BTreeMap::new(),
+        declared: BTreeSet::new(),
+        defined: BTreeSet::new(),
     };
     reader.module();
     reader.finish()
@@ -98,20 +120,31 @@ struct Reader<'a> {
     variables: Vec<Variable>,
     functions: Vec<Function>,
     names: BTreeMap<&'a str, Named>,
+    /// Functions and variables that are declared, perhaps elsewhere.
+    declared: BTreeSet<&'a str>,
+    /// Those that are defined here.
+    defined: BTreeSet<&'a str>,
 }
+
+/// What a declaration begins with that says which modules see it.
+const LINKAGE: [&str; 4] = [".extern", ".visible", ".weak", ".common"];
 
 impl<'a> Reader<'a> {
     fn module(&mut self) {
-        let mut is_extern = false;
+        let (mut is_extern, mut linkage) = (false, "");
         while let Some(word) = self.words.next() {
             match word {
+                word if LINKAGE.contains(&word) => linkage = word,
+                ".global" | ".const" => self.variable(std::mem::take(&mut linkage)),
                 ".version" => self.outline.version = self.words.next().unwrap_or("").to_string(),
                 ".target" => self.outline.target = self.words.next().unwrap_or("").to_string(),
-                ".entry" => self.function(true),
-                ".func" => self.function(false),
+                ".entry" => self.function(true, std::mem::take(&mut linkage)),
+                ".func" => self.function(false, std::mem::take(&mut linkage)),
                 ".shared" => {
                     self.shared(is_extern);
+                    linkage = "";
                 }
+                ";" => linkage = "",
                 "{" => self.skip_block(),
                 _ => {}
             }
@@ -130,8 +163,38 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// After `.global` or `.const` of a module: up to `;`.
+    fn variable(&mut self, linkage: &str) {
+        while let Some(word) = self.words.next() {
+            match word {
+                ".align" => {
+                    self.words.next();
+                }
+                ".attribute" => {
+                    self.words.by_ref().find(|word| *word == ")");
+                }
+                word if word.starts_with('.') => {}
+                ";" => return,
+                name => {
+                    self.symbol(name, linkage, linkage != ".extern");
+                    self.words.by_ref().find(|word| *word == ";");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Notes what `name` is for other modules.
+    fn symbol(&mut self, name: &'a str, linkage: &str, is_defined: bool) {
+        if !is_defined {
+            self.declared.insert(name);
+        } else if self.defined.insert(name) && [".visible", ".weak", ".common"].contains(&linkage) {
+            self.outline.defines.push(Symbol { name: name.to_string(), is_weak: linkage != ".visible" });
+        }
+    }
+
     /// After `.entry` or `.func`: the head and the body, if it has one.
-    fn function(&mut self, is_kernel: bool) {
+    fn function(&mut self, is_kernel: bool, linkage: &str) {
         if !is_kernel {
             while self.words.peek().is_some_and(|word| word.starts_with('.') || word == "(") {
                 if self.words.next() == Some("(") {
@@ -155,6 +218,9 @@ impl<'a> Reader<'a> {
             }
         };
         let opened = self.words.by_ref().find(|word| matches!(*word, "{" | ";"));
+        if !is_kernel {
+            self.symbol(name, linkage, opened == Some("{"));
+        }
         if opened != Some("{") {
             return;
         }
@@ -278,6 +344,7 @@ impl<'a> Reader<'a> {
             kernel.dynamic_shared = variables.iter().any(|variable| self.variables[*variable].is_dynamic);
             kernel.shared = variables.iter().try_fold(0, place);
         }
+        self.outline.needs = self.declared.difference(&self.defined).map(ToString::to_string).collect();
         self.outline
     }
 }
@@ -335,6 +402,26 @@ mod tests {
         ];
         assert_eq!(outline.kernels.iter().map(shown).collect::<Vec<_>>(), expected);
         assert!(outline.kernels[0].params[0].is_pointer && !outline.kernels[0].params[1].is_pointer);
+    }
+
+    #[test]
+    fn modules_say_what_they_define_and_need() {
+        let text = "
+            .extern .func (.param .b32 r) far(.param .b32 a);
+            .func near();
+            .extern .global .align 4 .u32 there;
+            .visible .global .attribute(.managed) .align 4 .u32 here[2] = { 1, 2 };
+            .global .u32 own;
+            .weak .const .f32 same = 0f00000000;
+            .visible .func (.param .b32 r) given(.param .b32 a) { .reg .b32 x; ret; }
+            .weak .func some() { ret; }
+            .func near() { call far; ret; }
+            .visible .entry k() { ret; }";
+        let found = outline(text);
+        let defines: Vec<(&str, bool)> = found.defines.iter().map(|symbol| (symbol.name.as_str(), symbol.is_weak)).collect();
+        assert_eq!(defines, [("here", false), ("same", true), ("given", false), ("some", true)]);
+        assert_eq!(found.needs, ["far", "there"]);
+        assert_eq!(found.kernels.len(), 1);
     }
 
     #[test]

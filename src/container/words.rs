@@ -12,6 +12,11 @@ impl<'a> Words<'a> {
         Self { text, at: 0 }
     }
 
+    /// Where the words end that were taken so far.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
     /// The next word, which stays the next one.
     pub fn peek(&mut self) -> Option<&'a str> {
         let at = self.at;

@@ -12,8 +12,9 @@ use super::relaunch::NO_LAUNCH;
 use super::ron_text::{self, RonKind};
 use super::session::Session;
 use crate::base::{SourceFile, Sources, counted, original_places};
-use crate::container::bundle;
+use crate::container::bundle::{self, Content as Packed, LAUNCH};
 use crate::launch::{Content, rename_files};
+use crate::program::Function;
 
 pub use crate::container::bundle::{is_bundle, is_file, is_inside};
 
@@ -21,7 +22,6 @@ pub use crate::container::bundle::{is_bundle, is_file, is_inside};
 const VERSION: u32 = 1;
 /// Names of members.
 const MANIFEST: &str = "bundle.ron";
-const LAUNCH: &str = "launch.ron";
 const SESSION: &str = "session.ron";
 /// Bytes of a data file at most.
 const DATA_BYTES_MAX: u64 = 4 << 30;
@@ -69,10 +69,15 @@ impl Manifest {
     /// # Errors
     /// It is damaged, or not of this version, in one line with the place.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let members = bundle::members(path).map_err(|error| error.to_string())?;
+        // Other things are packed with zstd, too.
+        let no_bundle = |why: String| {
+            let name = path.display();
+            format!("{why}; a bundle is what 'bundle FILE' in a session writes: if {name} is something else, unpack it (zstd -d {name})")
+        };
+        let members = bundle::members(path).map_err(|error| no_bundle(error.to_string()))?;
         let lacks = |name: &str| !members.iter().any(|(member, _)| member == name);
         if let Some(name) = [MANIFEST, LAUNCH, SESSION].into_iter().find(|name| lacks(name)) {
-            return Err(format!("{}: it has no member '{name}': 'bundle FILE' in a session writes a bundle", path.display()));
+            return Err(no_bundle(format!("{}: it has no member '{name}'", path.display())));
         }
         let place = path.join(MANIFEST);
         let (text, mut sources) = (ron_text::read_text(&place)?, Sources::default());
@@ -98,23 +103,46 @@ impl Manifest {
     }
 
     /// The options of the command line that run it so.
-    pub fn options(&self) -> Vec<String> {
-        let said = [("seed", self.seed.to_string()), ("schedule", self.schedule.clone()), ("async", self.copies.clone())];
-        let more = [("divergence", self.divergence.clone()), ("checks", self.checks.clone())];
-        let resident = self.resident.map(|blocks| ("resident", blocks.to_string()));
-        let kernel = self.kernel.clone().map(|kernel| ("kernel", kernel));
-        said.into_iter().chain(more).chain(resident).chain(kernel).map(|(name, value)| format!("--{name}={value}")).collect()
+    pub fn options(&self) -> Vec<ManifestOption> {
+        let option = |field, name: &str, value: String| ManifestOption { field, word: format!("--{name}={value}"), value };
+        let said = [
+            option("seed", "seed", self.seed.to_string()),
+            option("schedule", "schedule", self.schedule.clone()),
+            option("copies", "async", self.copies.clone()),
+            option("divergence", "divergence", self.divergence.clone()),
+            option("checks", "checks", self.checks.clone()),
+        ];
+        let resident = self.resident.map(|blocks| option("resident", "resident", blocks.to_string()));
+        let kernel = self.kernel.clone().map(|kernel| option("kernel", "kernel", kernel));
+        said.into_iter().chain(resident).chain(kernel).collect()
+    }
+
+    /// What is said of an option that cannot be used, of the bundle at `path`; `why` is what the command line says of it.
+    pub fn wrong_option(path: &Path, option: &ManifestOption, why: &str) -> String {
+        let ManifestOption { field, value, .. } = option;
+        format!("{}: {field}: '{value}' cannot be used: {why}", path.join(MANIFEST).display())
     }
 
     /// The member of the bundle at `path` that is its launch file.
     pub fn launch_of(path: &Path) -> std::path::PathBuf {
-        path.join(LAUNCH)
+        bundle::launch_of(path)
     }
 
     /// The member that is its session file.
     pub fn session_of(path: &Path) -> std::path::PathBuf {
         path.join(SESSION)
     }
+}
+
+/// What a bundle says of how it was run, as the command line takes it.
+#[derive(Clone, Debug)]
+pub struct ManifestOption {
+    /// What says it.
+    pub field: &'static str,
+    /// What it says.
+    pub value: String,
+    /// The word of the command line.
+    pub word: String,
 }
 
 impl Session {
@@ -131,11 +159,13 @@ impl Session {
         Ok(format!("{} written to {}\n", counted(members.len() as u64, "file"), path.display()))
     }
 
-    fn members(&self, notes: &str) -> Result<Vec<(String, Vec<u8>)>, String> {
+    fn members(&self, notes: &str) -> Result<Vec<(String, Packed)>, String> {
         let opened = self.opened_launch.as_ref().ok_or(NO_LAUNCH)?;
         let module = self.program().functions.first().map(|function| self.program().sources_text.file(function.span.source));
         let module = module.ok_or("the module has no kernel")?;
-        if opened.content.is_linked() {
+        let sources = |function: &Function| function.span.source;
+        let is_one = self.program().functions.windows(2).all(|two| sources(&two[0]) == sources(&two[1]));
+        if opened.content.is_linked() || !is_one {
             return Err("a bundle holds one module, and this launch links several".to_string());
         }
         let name = module.short_name().to_string();
@@ -161,23 +191,21 @@ impl Session {
             Content::Launch(_) | Content::Suite(_) | Content::Sequence(_) => {}
         }
         let manifest = ron_text::to_text(&self.manifest(name.clone(), notes)) + "\n";
+        let text = |name: &str, text: String| (name.to_string(), Packed::Bytes(text.into_bytes()));
         let mut members = vec![
-            (MANIFEST.to_string(), manifest.into_bytes()),
-            (LAUNCH.to_string(), (content.to_text() + "\n").into_bytes()),
-            (SESSION.to_string(), self.saved().to_text().into_bytes()),
-            (name, module.text().as_bytes().to_vec()),
+            text(MANIFEST, manifest),
+            text(LAUNCH, content.to_text() + "\n"),
+            text(SESSION, self.saved().to_text()),
+            text(&name, module.text().to_string()),
         ];
-        for (number, place) in data.into_inner().into_iter().enumerate() {
-            let content = bundle::read(&place, DATA_BYTES_MAX).map_err(|error| format!("cannot read {}: {error}", place.display()))?;
-            let content = content.ok_or_else(|| format!("{} has more than {DATA_BYTES_MAX} bytes", place.display()))?;
-            members.push((data_name(number, &place), content));
-        }
+        let data = data.into_inner().into_iter().enumerate();
+        members.extend(data.map(|(number, place)| (data_name(number, &place), Packed::File(place, DATA_BYTES_MAX))));
         self.add_sources(module, &opened.folders, &mut members);
         Ok(members)
     }
 
     /// Adds the sources that `.file` names, as far as they are at hand.
-    fn add_sources(&self, module: &SourceFile, folders: &[std::path::PathBuf], members: &mut Vec<(String, Vec<u8>)>) {
+    fn add_sources(&self, module: &SourceFile, folders: &[std::path::PathBuf], members: &mut Vec<(String, Packed)>) {
         for (_, name) in &self.program().source_files {
             let short = Path::new(name).file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
             if short.is_empty() || members.iter().any(|(member, _)| *member == short) {
@@ -185,7 +213,7 @@ impl Session {
             }
             let places = original_places(name, Path::new(module.name()), folders);
             let found = places.into_iter().filter(|place| is_file(place)).find_map(|place| bundle::read(&place, SOURCE_BYTES_MAX).ok()?);
-            members.extend(found.map(|text| (short, text)));
+            members.extend(found.map(|text| (short, Packed::Bytes(text))));
         }
     }
 

@@ -14,11 +14,17 @@ pub struct Foreign {
     magic: &'static [u8],
 }
 
+const UNPACK: &str = "unpack it, and give the program, the library or the PTX that is in it";
 const COMPILE_IR: &str = "compile it to PTX with: llc -march=nvptx64 -mcpu=sm_90 FILE -o kernel.ptx";
 
 /// Every kind that is known; bytes are looked at first.
 const KINDS: &[Foreign] = &[
     Foreign { what: "LLVM bitcode", help: COMPILE_IR, extensions: &["bc"], magic: b"BC\xc0\xde" },
+    Foreign { what: "a zip archive", help: UNPACK, extensions: &["zip", "whl"], magic: b"PK\x03\x04" },
+    Foreign { what: "packed with gzip", help: UNPACK, extensions: &["gz", "tgz"], magic: b"\x1f\x8b" },
+    Foreign { what: "packed with xz", help: UNPACK, extensions: &["xz"], magic: b"\xfd7zXZ\0" },
+    Foreign { what: "packed with bzip2", help: UNPACK, extensions: &["bz2"], magic: b"BZh" },
+    Foreign { what: "a tar archive", help: UNPACK, extensions: &["tar"], magic: b"" },
     Foreign { what: "LLVM IR", help: COMPILE_IR, extensions: &["ll"], magic: b"" },
     Foreign {
         what: "Triton's intermediate code",

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ptxdbg::container::bundle;
+use ptxdbg::container::bundle::{self, Content};
 
 use crate::properties;
 
@@ -22,6 +22,12 @@ fn ptxdbg(folder: &Path, words: &[&str]) -> (String, i32) {
     let output = Command::new(env!("CARGO_BIN_EXE_ptxdbg")).args(words).current_dir(folder).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
     (said, output.status.code().unwrap())
+}
+
+/// Writes a bundle of these members.
+fn write(path: &Path, members: &[(String, Vec<u8>)]) {
+    let content: Vec<_> = members.iter().map(|(name, bytes)| (name.clone(), Content::Bytes(bytes.clone()))).collect();
+    bundle::write(path, &content).unwrap();
 }
 
 /// What is said from the line on that holds `from`.
@@ -106,15 +112,15 @@ fn a_file_of_another_kind_is_left_as_it_is() {
 }
 
 /// A tar archive of these members, with `change` made in each header before it is summed.
-fn archive(members: &[(&[u8], tar::EntryType, &str)]) -> Vec<u8> {
+fn archive<T: AsRef<[u8]>>(members: &[(&[u8], tar::EntryType, T)]) -> Vec<u8> {
     let mut archive = tar::Builder::new(Vec::new());
     for (name, kind, text) in members {
         let mut header = tar::Header::new_ustar();
         header.as_mut_bytes()[..name.len()].copy_from_slice(name);
-        header.set_size(text.len() as u64);
+        header.set_size(text.as_ref().len() as u64);
         header.set_entry_type(*kind);
         header.set_cksum();
-        archive.append(&header, text.as_bytes()).unwrap();
+        archive.append(&header, text.as_ref()).unwrap();
     }
     archive.into_inner().unwrap()
 }
@@ -130,8 +136,10 @@ fn what_wants_to_be_more_than_a_bundle_is_refused() {
         ("a way out below", two(b"data/../../x"), "member 2: it is not a regular file with a plain name"),
         ("twice", two(b"bundle.ron"), "member 2: 'bundle.ron' is there twice"),
         ("a link", archive(&[(b"bundle.ron", EntryType::Symlink, "")]), "member 1: it is not a regular file with a plain name"),
-        ("a long name", archive(&[(b"x", EntryType::GNULongName, "abc")]), "member 1: it is not a regular file with a plain name"),
-        ("nothing", archive(&[]), "it has no member 'bundle.ron'"),
+        ("a long name", archive(&[(b"x", EntryType::GNULongName, "abc")]), "member 1: it is an extension of the archive's format"),
+        ("a PAX header", archive(&[(b"x", EntryType::XHeader, "11 path=k.p")]), "member 1: it is an extension of the archive's format"),
+        ("what follows", [archive::<&str>(&[]), b"more".to_vec()].concat(), "after the end of its archive there is more: byte 0x6d"),
+        ("nothing", archive::<&str>(&[]), "it has no member 'bundle.ron'"),
         ("no launch", two(b"session.ron"), "it has no member 'launch.ron'"),
     ] {
         let there = folder("refused");
@@ -147,7 +155,7 @@ fn what_wants_to_be_more_than_a_bundle_is_refused() {
         ),
         (
             "Bundle(version: 1, module: \"k.ptx\", seed: 0, schedule: \"x\", copies: \"lazy\", divergence: \"stack\", checks: \"all\")",
-            "'--schedule",
+            "x.ptxcap/bundle.ron: schedule: 'x' cannot be used: ",
         ),
         (
             "Bundle(version: 1, module: \"q.ptx\", seed: 0, schedule: \"\", copies: \"\", divergence: \"\", checks: \"\")",
@@ -164,7 +172,7 @@ fn what_wants_to_be_more_than_a_bundle_is_refused() {
         let members: Vec<_> = std::iter::once((&b"bundle.ron"[..], file, manifest)).chain(full).collect();
         std::fs::write(there.join("x.ptxcap"), bundle::packed(&archive(&members))).unwrap();
         let (said, status) = ptxdbg(&there, &["--batch", "x.ptxcap"]);
-        assert!(said.contains(reason) && status == 2, "{manifest}: {said}");
+        assert!(said.contains(reason) && !said.contains("--") && status == 2, "{manifest}: {said}");
     }
 }
 
@@ -193,7 +201,7 @@ fn a_bundle_does_nothing_outside_of_it() {
         let read = |name: &String| bundle::read(&path.join(name), u64::MAX).unwrap().unwrap();
         let content: Vec<_> = members.iter().map(|(member, _)| (member.clone(), changed(member, read(member)))).collect();
         assert!(content.iter().any(|(_, text)| String::from_utf8_lossy(text).contains(name)), "the launch names {name}");
-        bundle::write(&there.join("y.ptxcap"), &content).unwrap();
+        write(&there.join("y.ptxcap"), &content);
         let (said, status) = ptxdbg(&there, &["--batch", "--no-init", "y.ptxcap"]);
         assert!(status == 2 && said.contains("is no member of the bundle"), "{name}: {said}");
     }
@@ -209,7 +217,7 @@ fn a_damaged_bundle_is_refused_or_is_the_same() {
     ];
     let members: Vec<_> = members.into_iter().map(|(name, text)| (name.to_string(), text.into_bytes())).collect();
     let path = folder("damaged").join("x.ptxcap");
-    bundle::write(&path, &members).unwrap();
+    write(&path, &members);
     let whole = std::fs::read(&path).unwrap();
     let expected: bundle::Members = members.iter().map(|(name, text)| (name.clone(), text.len() as u64)).collect();
     assert_eq!(bundle::members_of(&whole[..]).unwrap(), expected);
@@ -235,13 +243,91 @@ fn a_damaged_bundle_is_refused_or_is_the_same() {
 fn members_are_read_up_to_the_one_that_is_asked_for() {
     let path = folder("long").join("x.ptxcap");
     let members = [("a.txt".to_string(), b"first".to_vec()), ("zeros".to_string(), vec![0; 64 << 20])];
-    bundle::write(&path, &members).unwrap();
+    write(&path, &members);
     assert!(std::fs::metadata(&path).unwrap().len() < 64 << 10);
     assert_eq!(bundle::read(&path.join("a.txt"), 5).unwrap(), Some(b"first".to_vec()));
     assert_eq!(bundle::read(&path.join("a.txt"), 4).unwrap(), None);
     assert_eq!(bundle::read(&path.join("zeros"), 1 << 20).unwrap(), None);
     assert!(bundle::is_file(&path.join("zeros")) && !bundle::is_file(&path.join("ones")) && !bundle::is_file(&path.join("../x")));
     assert!(bundle::read(&path.join("ones"), 1).is_err());
+}
+
+/// What `tar -c .` makes is read: names below `./`, and folders. Of what is no bundle it is said what to do.
+#[test]
+fn bundles_made_by_hand_are_read_and_other_files_are_not() {
+    use tar::EntryType;
+    let file = EntryType::Regular;
+    let there = folder("by_hand");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = there.join("x.ptxcap");
+    let command = format!("bundle {}", path.display());
+    ptxdbg(root, &["--batch", "--no-init", "-l", "fixtures/programs/sgemm_reg.ron", "-e", &command]);
+    let members = bundle::members(&path).unwrap();
+    let texts: Vec<_> =
+        members.iter().map(|(name, _)| (format!("./{name}"), bundle::read(&path.join(name), u64::MAX).unwrap().unwrap())).collect();
+    let mut rows = vec![(&b"./"[..], EntryType::Directory, Vec::new())];
+    rows.extend(texts.iter().map(|(name, text)| (name.as_bytes(), file, text.clone())));
+    std::fs::write(there.join("y.ptxcap"), bundle::packed(&archive(&rows))).unwrap();
+    let (said, status) = ptxdbg(&there, &["--verify", "y.ptxcap"]);
+    assert!(status == 0 && said.ends_with("1 passed, 0 failed\n"), "{said}");
+    let (said, status) = ptxdbg(&there, &["--list", "y.ptxcap"]);
+    assert!(status == 0 && said.contains("; launch file: y.ptxcap/launch.ron\n"), "{said}");
+    let (said, status) = ptxdbg(&there, &["--batch", "x.ptxcap", "y.ptxcap"]);
+    assert!(status == 2 && said.contains("x.ptxcap is a bundle, which holds its module: give one bundle"), "{said}");
+    std::fs::write(there.join("k.ptx.zst"), bundle::packed(b".version 8.0\n")).unwrap();
+    let (said, status) = ptxdbg(&there, &["--batch", "k.ptx.zst"]);
+    assert!(status == 2 && said.contains("unpack it (zstd -d k.ptx.zst)"), "{said}");
+    std::fs::write(there.join("k.zip"), b"PK\x03\x04rest").unwrap();
+    let (said, status) = ptxdbg(&there, &["--batch", "k.zip"]);
+    assert!(status == 2 && said.contains("k.zip is a zip archive"), "{said}");
+}
+
+/// A run without commands refuses the session that the prompt refuses.
+#[test]
+fn the_session_is_compared_without_commands_too() {
+    let there = folder("session");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = there.join("x.ptxcap");
+    let command = format!("bundle {}", path.display());
+    ptxdbg(root, &["--batch", "--no-init", "-l", "fixtures/programs/sgemm_reg.ron", "-e", &command]);
+    let members = bundle::members(&path).unwrap();
+    for (change, reason) in [
+        (("version:", "versions:"), "session.ron:2:5: there is no field 'versions'"),
+        (("name: \"", "name: \"of_another_"), "this session is of of_another_"),
+    ] {
+        let read = |name: &String| bundle::read(&path.join(name), u64::MAX).unwrap().unwrap();
+        let text = |name: &String| match name.as_str() {
+            "session.ron" => {
+                String::from_utf8(read(name)).unwrap().replacen(change.0, change.1, 1).replacen("digest: \"", "digest: \"0", 1).into_bytes()
+            }
+            _ => read(name),
+        };
+        let content: Vec<_> = members.iter().map(|(name, _)| (name.clone(), text(name))).collect();
+        write(&there.join("y.ptxcap"), &content);
+        let (said, status) = ptxdbg(&there, &["--batch", "--no-init", "y.ptxcap"]);
+        assert!(status == 2 && said.contains(reason), "{reason}: {said}");
+        assert!(ptxdbg(&there, &["--batch", "--no-init", "y.ptxcap", "-e", "where"]).0.contains(reason), "{reason}");
+    }
+}
+
+/// Data that a launch names is not held in memory while it is packed.
+#[test]
+fn data_files_are_packed_piece_by_piece() {
+    let there = folder("data");
+    let data = there.join("data.bin");
+    let mut random = crate::common::random_numbers();
+    let bytes: Vec<u8> = (0..(9 << 20) / 4).flat_map(|_| (random.next().unwrap() as u32).to_le_bytes()).collect();
+    std::fs::write(&data, &bytes).unwrap();
+    let path = there.join("x.ptxcap");
+    bundle::write(&path, &[("data/0/data.bin".to_string(), Content::File(data.clone(), u64::MAX))]).unwrap();
+    assert!(bundle::read(&path.join("data/0/data.bin"), u64::MAX).unwrap().unwrap() == bytes);
+    // A bundle of a member of a bundle.
+    let again = there.join("y.ptxcap");
+    bundle::write(&again, &[("x".to_string(), Content::File(path.join("data/0/data.bin"), u64::MAX))]).unwrap();
+    assert!(bundle::read(&again.join("x"), u64::MAX).unwrap().unwrap() == bytes);
+    let long = bundle::write(&again, &[("x".to_string(), Content::File(data, 100))]).unwrap_err().to_string();
+    assert!(long.contains("it has more than 100 bytes"), "{long}");
+    assert!(bundle::read(&again.join("x"), u64::MAX).unwrap().unwrap() == bytes, "the old bundle is left");
 }
 
 /// GNU tar and zstd write what is read, and read what is written.

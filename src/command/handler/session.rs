@@ -8,7 +8,7 @@ use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{LayoutRequest, Outcome};
 use crate::debug::bundle::is_inside;
-use crate::debug::saved::{Saved, SavedError};
+use crate::debug::saved::Saved;
 
 pub fn source(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
     Ok(Outcome::Source(PathBuf::from(&call.required("FILE")?.text)))
@@ -24,7 +24,7 @@ pub fn save(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandEr
 pub fn load(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
     let file = call.required("FILE")?;
     let path = Path::new(&file.text);
-    let mut saved = Saved::read(path).map_err(|error| file.error(unusable(&error)))?;
+    let mut saved = Saved::read(path).map_err(|error| file.error(error.to_string()))?;
     let left_out = if is_inside(path) { saved.leave_commands_out() } else { 0 };
     let mut stop = context.session.restore(saved, context.interrupt).map_err(|message| file.error(message))?;
     if left_out > 0 {
@@ -62,18 +62,6 @@ pub fn bundle(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Command
 pub fn save_launch(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
     let file = call.required("FILE")?;
     context.session.save_launch(Path::new(&file.text)).map(Outcome::Text).map_err(|message| file.error(message))
-}
-
-/// Why a session file cannot be used, in one line.
-fn unusable(error: &SavedError) -> String {
-    match error {
-        SavedError::Unreadable(message) => message.clone(),
-        SavedError::Wrong(wrong) => {
-            let (sources, diagnostic) = &**wrong;
-            let (file, at) = (sources.file(diagnostic.span.source), sources.position(diagnostic.span));
-            format!("{}:{}:{}: {}", file.name(), at.line, at.column, diagnostic.message)
-        }
-    }
 }
 
 pub fn layout(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {

@@ -1,6 +1,8 @@
 //! From file names, or from an `asm` statement, to a program and a plan of cases, each some launches in order on the same memory.
 
+mod absent;
 pub mod asm;
+mod linked;
 pub mod modules;
 mod outside;
 
@@ -213,7 +215,7 @@ pub fn read_module_at(path: &Path, compiler: &Compiler, maps: &Maps) -> Result<M
     }
     refuse_foreign(path)?;
     let loaded = sema::load_file_at(&mut sources, path, maps);
-    let (program, diagnostics) = loaded.map_err(|error| OpenError::File(error.to_string()))?;
+    let (program, diagnostics) = loaded.map_err(|error| OpenError::File(absent::unreadable(path, &error)))?;
     Ok(Module { program, sources, diagnostics })
 }
 

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{KERNEL, Module, OpenError, read_module_at};
-use crate::base::{Diagnostic, Sources, counted};
-use crate::container::{self, Container, Outline, outline};
+use super::linked::{self, Linked};
+use super::{KERNEL, Module, OpenError, absent, read_module_at};
+use crate::base::{Sources, counted};
+use crate::container::bundle::{is_file, is_inside, launch_of};
+use crate::container::{self, Outline, outline};
 use crate::launch::Overrides;
 use crate::launch::nvcc::{self, Compiler};
 use crate::launch::{Basis, Reason};
@@ -52,8 +54,12 @@ pub struct ListedFile {
 
 impl ListedFile {
     fn new(path: &Path, what: &'static str) -> Self {
-        let launch_file = container::file_of(path).with_extension("ron");
-        let has_launch_file = launch_file.is_file();
+        let launch_file = match is_inside(path) {
+            // A bundle has its own.
+            true => launch_of(path.parent().unwrap_or(Path::new(""))),
+            false => container::file_of(path).with_extension("ron"),
+        };
+        let has_launch_file = is_file(&launch_file);
         let (modules, problems) = (Vec::new(), Vec::new());
         Self { path: path.to_path_buf(), what, modules, cubins: 0, problems, launch_file, has_launch_file }
     }
@@ -64,6 +70,8 @@ impl ListedFile {
 pub struct ListedModule {
     /// The path that means it alone.
     pub path: PathBuf,
+    /// What it is called in its file.
+    pub name: String,
     /// The member of the archive that it lies in.
     pub member: Option<String>,
     /// The source that it was made from, if the file says so.
@@ -74,17 +82,10 @@ pub struct ListedModule {
     pub outline: Outline,
 }
 
-impl ListedModule {
-    /// What is shown of the module's path: its name.
-    pub fn name(&self) -> String {
-        self.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-    }
-}
-
 /// A text with what is known of it.
-struct Part {
-    module: ListedModule,
-    text: String,
+pub(super) struct Part {
+    pub(super) module: ListedModule,
+    pub(super) text: String,
 }
 
 /// The files that `path` stands for: itself, or those in the folder.
@@ -102,13 +103,17 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, OpenError> {
 }
 
 /// Hands the modules of the file at `path` to `visit`, one after the other, those for other architectures left out.
-fn visit_file(path: &Path, reading: Reading<'_>, mut visit: impl FnMut(Part)) -> Result<ListedFile, OpenError> {
+pub(super) fn visit_file(path: &Path, reading: Reading<'_>, mut visit: impl FnMut(Part)) -> Result<ListedFile, OpenError> {
     let (file, wanted) = container::split(path).map_or((path, None), |(file, name)| (file, Some(name)));
     let mut listed = ListedFile::new(path, "PTX");
     let opened = if nvcc::is_cuda(file) { None } else { container::open(file).map_err(|problem| OpenError::File(problem.to_string()))? };
+    // A file that is one module is meant by its own name in it, too.
+    let is_own_name = |name: &str| file.file_name().is_some_and(|own| own == name);
     let Some(mut container) = opened else {
+        let path = if wanted.is_some_and(is_own_name) { file } else { path };
         let text = text_of(path, reading.compiler)?;
-        let module = ListedModule { path: path.to_path_buf(), member: None, source: None, packing: None, outline: outline(&text) };
+        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let module = ListedModule { path: path.to_path_buf(), name, member: None, source: None, packing: None, outline: outline(&text) };
         if fits(&module.outline.target, reading.arch) {
             visit(Part { module, text });
         }
@@ -117,8 +122,9 @@ fn visit_file(path: &Path, reading: Reading<'_>, mut visit: impl FnMut(Part)) ->
     (listed.what, listed.cubins) = (container.what(), container.cubins());
     listed.problems = container.problems().to_vec();
     if container.modules().is_empty() && listed.problems.is_empty() {
-        return Err(OpenError::File(without_ptx(path, &container)));
+        return Err(OpenError::File(absent::without_ptx(path, &container)));
     }
+    let wanted = wanted.filter(|name| !(container.modules().len() == 1 && is_own_name(name)));
     let mut is_there = wanted.is_none();
     for index in 0..container.modules().len() {
         let module = container.modules()[index].clone();
@@ -130,8 +136,8 @@ fn visit_file(path: &Path, reading: Reading<'_>, mut visit: impl FnMut(Part)) ->
         match container.text(index) {
             Ok(text) => {
                 let (path, packing) = (container.module_path(index), Some(module.packing.name()));
-                let (member, source) = (module.member, module.source);
-                visit(Part { module: ListedModule { path, member, source, packing, outline: outline(&text) }, text });
+                let container::Module { name, member, source, .. } = module;
+                visit(Part { module: ListedModule { path, name, member, source, packing, outline: outline(&text) }, text });
             }
             Err(problem) => listed.problems.push(problem),
         }
@@ -148,18 +154,7 @@ fn text_of(path: &Path, compiler: &Compiler) -> Result<String, OpenError> {
         return nvcc::compile(path, compiler).map_err(OpenError::File);
     }
     super::refuse_foreign(path)?;
-    sema::read_file(path).map_err(|error| OpenError::File(error.to_string()))
-}
-
-/// Why the file at `path` has no module, and what to do.
-fn without_ptx(path: &Path, container: &Container) -> String {
-    let cubins = match container.cubins() {
-        0 => "no code for a GPU is in it".to_string(),
-        count => format!("it has machine code alone, in {}", counted(count as u64, "cubin")),
-    };
-    let help = "compile with -lineinfo, which keeps the PTX in a cubin, or for a virtual architecture too, such as \
-                -gencode arch=compute_90,code=compute_90";
-    format!("{} is {}, and has no PTX: {cubins}; {help}", path.display(), container.what())
+    sema::read_file(path).map_err(|error| OpenError::File(absent::unreadable(path, &error)))
 }
 
 /// Whether a module for `target` is one for `wanted`: that one, or a variant of it.
@@ -169,9 +164,20 @@ fn fits(target: &str, wanted: Option<&str>) -> bool {
 
 /// The better a target is for running, the greater: the newest that is modelled whole, else the oldest after it.
 fn rank(target: &str) -> (bool, i64, bool) {
-    let number = target.trim_start_matches("sm_").trim_end_matches(['a', 'f']).parse::<u32>().unwrap_or(0);
+    let number = number_of(target);
     let is_whole = number <= WHOLE;
     (is_whole, if is_whole { i64::from(number) } else { -i64::from(number) }, target.ends_with(['a', 'f']))
+}
+
+/// Each of these targets once, by their numbers.
+fn in_order<'a>(targets: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let targets: BTreeSet<(u32, &str)> = targets.map(|target| (number_of(target), target)).collect();
+    targets.into_iter().map(|(_, target)| target).collect()
+}
+
+/// 90 of `sm_90a`; 0 of what is no target.
+fn number_of(target: &str) -> u32 {
+    target.trim_start_matches("sm_").trim_end_matches(['a', 'f']).parse().unwrap_or(0)
 }
 
 /// All modules that `paths` stand for, as far as they are known without reading their code.
@@ -182,9 +188,15 @@ pub fn list(paths: &[PathBuf], reading: Reading<'_>) -> Result<Vec<ListedFile>, 
     let mut listed = Vec::new();
     for path in paths {
         for file in files(path)? {
-            let mut modules = Vec::new();
-            let found = visit_file(&file, reading, |part| modules.push(part.module));
-            match found {
+            let (mut modules, mut wrong) = (Vec::new(), None);
+            let found = visit_file(&file, reading, |part| {
+                // What a compiler makes, and what a container holds, begins as PTX does.
+                if part.module.packing.is_none() && !nvcc::is_cuda(&file) {
+                    wrong = absent::is_ptx(&file, &part.text).err();
+                }
+                modules.push(part.module);
+            });
+            match found.and_then(|found| wrong.map_or(Ok(found), |wrong| Err(OpenError::File(wrong)))) {
                 Ok(found) => listed.push(ListedFile { modules, ..found }),
                 // In a cache there may be machine code beside the rest.
                 Err(OpenError::File(why)) if path.is_dir() => {
@@ -204,8 +216,7 @@ pub fn list(paths: &[PathBuf], reading: Reading<'_>) -> Result<Vec<ListedFile>, 
 /// There is no module for `arch`.
 fn not_for(paths: &[PathBuf], arch: &str, reading: Reading<'_>) -> OpenError {
     let all = list(paths, Reading { arch: None, ..reading }).unwrap_or_default();
-    let targets: BTreeSet<&str> = all.iter().flat_map(|file| &file.modules).map(|module| module.outline.target.as_str()).collect();
-    let targets: Vec<&str> = targets.into_iter().collect();
+    let targets = in_order(all.iter().flat_map(|file| &file.modules).map(|module| module.outline.target.as_str()));
     let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     OpenError::File(format!("{} has no PTX for {arch}: there is {}", names.join(", "), targets.join(", ")))
 }
@@ -217,19 +228,14 @@ fn not_for(paths: &[PathBuf], arch: &str, reading: Reading<'_>) -> OpenError {
 pub fn read_all(path: &Path, reading: Reading<'_>) -> Result<(Vec<Module>, Vec<Problem>), OpenError> {
     let (mut modules, mut problems) = (Vec::new(), Vec::new());
     for file in files(path)? {
-        let found = visit_file(&file, reading, |part| modules.push(load(&part.module.path, part.text, &Maps::default())));
+        let text = |part: Part| vec![(part.module.path.display().to_string(), part.text)];
+        let found = visit_file(&file, reading, |part| modules.push(load_linked(text(part), &Maps::default())));
         problems.extend(found?.problems);
     }
     match reading.arch {
         Some(arch) if modules.is_empty() && problems.is_empty() => Err(not_for(&[path.to_path_buf()], arch, reading)),
         Some(_) | None => Ok((modules, problems)),
     }
-}
-
-fn load(path: &Path, text: String, maps: &Maps) -> Module {
-    let mut sources = Sources::default();
-    let (program, diagnostics): (_, Vec<Diagnostic>) = sema::load_at(&mut sources, path.display().to_string(), text, maps);
-    Module { program, sources, diagnostics }
 }
 
 /// Reads the modules at `paths` and links them; CUDA C++ is compiled first.
@@ -239,9 +245,18 @@ fn load(path: &Path, text: String, maps: &Maps) -> Module {
 pub fn read_linked(paths: &[PathBuf], compiler: &Compiler, maps: &Maps) -> Result<Module, OpenError> {
     let text = |path: &PathBuf| Ok((path.display().to_string(), text_of(path, compiler)?));
     let texts = paths.iter().map(text).collect::<Result<Vec<_>, OpenError>>()?;
+    Ok(load_linked(texts, maps))
+}
+
+/// The module that these texts are, each with its name; several are linked.
+fn load_linked(mut texts: Vec<(String, String)>, maps: &Maps) -> Module {
     let mut sources = Sources::default();
-    let (program, diagnostics) = sema::load_linked(&mut sources, texts, maps);
-    Ok(Module { program, sources, diagnostics })
+    let sole = if texts.len() == 1 { texts.pop() } else { None };
+    let (program, diagnostics) = match sole {
+        Some((name, text)) => sema::load_at(&mut sources, name, text, maps),
+        None => sema::load_linked(&mut sources, texts, maps),
+    };
+    Module { program, sources, diagnostics }
 }
 
 /// The module that is taken of what was given, and what is worth saying of the choice.
@@ -378,10 +393,10 @@ fn search(path: &Path, kernel: Option<&str>, reading: Reading<'_>, maps: &Maps) 
     if let Some(name) = kernel.filter(|name| !holds || called.len() > 1 && !called.contains_key(*name)) {
         return Err(OpenError::File(format!("{}: {}{}", path.display(), wrong_name(name, &called, &kernels), said())));
     }
-    let Part { module, text } = part;
-    let read = load(&module.path, text, maps);
+    let Linked { texts, mut reasons } = linked::with(part.text, &part.module, reading)?;
+    let module = part.module;
+    let read = load_linked(texts, maps);
     let Some(program) = read.program.clone() else { return Err(OpenError::Module(read)) };
-    let mut reasons = Vec::new();
     if modules > 1 {
         let target = &module.outline.target;
         // A cache has a kernel once for each of its configurations.
@@ -390,8 +405,8 @@ fn search(path: &Path, kernel: Option<&str>, reading: Reading<'_>, maps: &Maps) 
             count => format!(", and the first of {count} that hold the kernel for it"),
         };
         let why = format!("for {target}, the best of {}{again} (--arch, --list)", counted(modules, "module"));
-        let what = format!("{KERNEL}s of {}", if path.is_dir() { module.path.display().to_string() } else { module.name() });
-        reasons.push(Reason { what, why, param: None, basis: Basis::Derived });
+        let what = format!("{KERNEL}s of {}", if path.is_dir() { module.path.display().to_string() } else { module.name.clone() });
+        reasons.insert(0, Reason { what, why, param: None, basis: Basis::Derived });
     }
     Ok((Chosen { path: module.path, program, reasons, problems }, true))
 }
@@ -418,6 +433,12 @@ mod tests {
         let mut targets = ["sm_120", "sm_52", "sm_90a", "sm_100", "sm_80", "sm_90", "sm_100a", ""];
         targets.sort_by_key(|target| rank(target));
         assert_eq!(targets, ["sm_120", "sm_100", "sm_100a", "", "sm_52", "sm_80", "sm_90", "sm_90a"]);
+    }
+
+    #[test]
+    fn targets_are_in_order_of_their_numbers() {
+        let targets = ["sm_120", "sm_90a", "sm_100", "sm_90", "sm_100", "sm_75"];
+        assert_eq!(in_order(targets.into_iter()), ["sm_75", "sm_90", "sm_90a", "sm_100", "sm_120"]);
     }
 
     #[test]

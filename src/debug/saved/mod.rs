@@ -311,6 +311,18 @@ impl Saved {
         if self.given.is_empty() { Vec::new() } else { data::differences(&self.given, &data::inputs_of(program, case)) }
     }
 
+    /// What the session file at `path` says that does not hold for `case` of the program, a line each, without loading it.
+    ///
+    /// # Errors
+    /// It cannot be loaded, in one line.
+    pub fn compare(path: &Path, program: &Program, case: &Case, options: &RunOptions) -> Result<Vec<String>, String> {
+        let saved = Self::read(path).map_err(|error| error.to_string())?;
+        saved.check(program, case, options).map_err(|why| format!("{}: {why}", path.display()))?;
+        saved.breakpoints()?;
+        saved.types(program)?;
+        Ok(saved.differences(program, case))
+    }
+
     /// Whether what the breakpoints wait for can be: a file may have been changed by hand.
     fn check_breakpoints(&self, program: &Program) -> Result<(), String> {
         let count = program.code.len();

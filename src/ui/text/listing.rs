@@ -32,7 +32,7 @@ fn human(file: &ListedFile) -> String {
     let mut rows = Table::new(&["  module", "target", ">shared", "parameters", "kernel"]);
     for module in &file.modules {
         let member = module.member.as_ref().map_or(String::new(), |member| format!(" ({member})"));
-        let name = format!("  {}{member}", module.name());
+        let name = format!("  {}{member}", module.name);
         let cells = |name: String, shared, params, kernel| [name, module.outline.target.clone(), shared, params, kernel];
         if module.outline.kernels.is_empty() {
             rows.push(false, cells(name, String::new(), String::new(), "(none)".to_string()));

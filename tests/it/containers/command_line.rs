@@ -103,6 +103,36 @@ fn every_name_of_a_kernel_is_taken() {
     assert_eq!((status, err.as_str()), (2, none));
 }
 
+/// The names are those that the source declares.
+#[test]
+fn every_name_of_a_kernel_is_taken_for_a_text() {
+    let file = "../debug/names.ptx";
+    let run = |name: &str, words: &[&str]| ptxdbg(&[&[file, "-k", name, "--batch", "--grid", "1", "--block", "64"], words].concat());
+    for (name, mangled) in [
+        ("scale<float>", "_ZN3lin5scaleIfEEvPT_i"),
+        ("lin::scale<float>(float *, int)", "_ZN3lin5scaleIfEEvPT_i"),
+        ("void lin::scale< double >(double*,int)", "_ZN3lin5scaleIdEEvPT_i"),
+        ("lin::detail::scale", "_ZN3lin6detail5scaleEPfi"),
+        ("detail::scale(float*, int)", "_ZN3lin6detail5scaleEPfi"),
+        ("pack<>", "_Z4packIJEEvPiDpT_"),
+        ("_Z4packIJEEvPiDpT_", "_Z4packIJEEvPiDpT_"),
+        ("hidden", "_ZN40_GLOBAL__N__eddd1448_8_names_cu_f1b708936hiddenEPi"),
+    ] {
+        let (status, out, err) = run(name, &["--format", "json"]);
+        let launched =
+            out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()).find(|record| record["kind"] == "run");
+        assert_eq!(launched.map(|run| run["launches"][0]["kernel"].clone()), Some(mangled.into()), "{name}: {status} {out}{err}");
+    }
+    let (status, out, err) = run("pack", &[]);
+    assert!(status < 2 && out.contains("\npack<>: grid (1,1,1)") && err.is_empty(), "{out}{err}");
+    let (status, _, err) = run("scale", &[]);
+    let which = "3 kernels are called 'scale'; say which one: void lin::scale<float>(float*, int), void lin::scale<double>(double*, int), \
+        lin::detail::scale(float*, int)\n";
+    assert!(status == 2 && err.ends_with(which), "{err}");
+    let (status, _, err) = run("lin::scale<int>", &[]);
+    assert!(status == 2 && err.contains("there is no kernel 'lin::scale<int>'; the module has void pack<>(int*), "), "{err}");
+}
+
 #[test]
 fn the_architecture_can_be_chosen() {
     let (status, _, err) = ptxdbg(&["--list", "libboth.so", "--arch", "sm_80"]);
@@ -159,6 +189,98 @@ fn damage_ends_with_2_and_the_rest_is_listed() {
     assert!(status == 0 && err.is_empty() && out.contains("not read: "), "{out}{err}");
     let (status, _, err) = ptxdbg(&[path, "-k", "scale<float>", "--arch", "sm_75"]);
     assert!(status == 2 && err.contains("has no PTX that can be read\n") && err.contains("offset 0x10: its LZ4 block"), "{err}");
+}
+
+/// The source says that x becomes (x << 3) + 5, in a function of the second module with numbers of the third.
+#[test]
+fn modules_that_need_each_other_are_linked() {
+    let words = ["-k", "turn", "--batch", "--grid", "1", "--block", "1", "-a", "u32[1]=7", "--expect", "turn_param_0=61"];
+    let (status, out, err) = ptxdbg(&[&["libparts.a"], &words[..]].concat());
+    assert_eq!((status, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("linked with: libparts.2.sm_90.ptx, libparts.3.sm_90.ptx, which define what it calls"), "{out}");
+    // A launch file that names the module links it with the same ones.
+    let saved = empty_folder("linked").join("turn.ron");
+    let words = ["-k", "turn", "--grid", "1", "--block", "1", "-a", "u32[1]=7", "--save-launch", saved.to_str().unwrap()];
+    let (status, out, err) = ptxdbg(&[&["libparts.a"], &words[..]].concat());
+    assert_eq!((status, err.as_str()), (0, ""), "{out}");
+    let (status, out, err) = ptxdbg(&["-l", saved.to_str().unwrap(), "--batch", "--expect", "turn_param_0=61"]);
+    assert_eq!((status, err.as_str()), (0, ""), "{out}");
+}
+
+#[test]
+fn a_module_is_meant_by_the_name_that_is_listed() {
+    let names = |file: &str| -> Vec<String> {
+        let (status, out, err) = ptxdbg(&["--list", file]);
+        assert_eq!((status, err.as_str()), (0, ""), "{out}");
+        out.lines().skip(2).map(|line| line.split_whitespace().next().unwrap().to_string()).collect()
+    };
+    for (file, count) in [("lines.o", 2), ("total.cubin", 1), ("libparts.a", 3), ("texts/9814fec6.txt", 1)] {
+        let names = names(file);
+        assert_eq!(names.len(), count, "{names:?}");
+        for name in names {
+            let (status, out, err) = ptxdbg(&["--list", &format!("{file}/{name}")]);
+            assert_eq!((status, out.lines().count(), err.as_str()), (0, 3, ""), "{file}/{name}: {out}");
+        }
+    }
+    assert_eq!(names("lines.o"), ["total.sm_90.ptx", "total.sm_75.ptx"]);
+}
+
+#[test]
+fn what_is_no_ptx_is_refused_with_its_place() {
+    let there = empty_folder("no_ptx");
+    for (name, text, reason) in [
+        ("empty.ptx", "", "empty.ptx is empty: a module begins with .version"),
+        (
+            "blank.ptx",
+            "// nothing\n \n",
+            "blank.ptx:1:1: this is no PTX: a module begins with .version, and here is white space and comments alone",
+        ),
+        (
+            "main.txt",
+            "// main\n  int main() { return 0; }\n",
+            "main.txt:2:3: this is no PTX: a module begins with .version, and here is 'int'",
+        ),
+        ("zero.ptx", ".version\0 8.0", "zero.ptx is not a text file: byte 0x00 at offset 8; "),
+    ] {
+        fs::write(there.join(name), text).unwrap();
+        let (status, out, err) = ptxdbg(&["--list", there.join(name).to_str().unwrap()]);
+        assert!(status == 2 && out.is_empty() && err.contains(reason), "{name}: {status} {out}{err}");
+    }
+}
+
+/// Of code without PTX it is said what it is.
+#[test]
+fn code_in_other_forms_is_said_to_be_that() {
+    let said = |words: &[&str]| {
+        let (status, out, err) = ptxdbg(words);
+        assert_eq!((status, out.as_str()), (2, ""), "{err}");
+        err
+    };
+    let err = said(&["--list", "lto.o"]);
+    let way_out = "it has LTO IR alone, for sm_90, which becomes machine code at link time; link with nvcc -dlto, or compile with -gencode \
+        arch=compute_90,code=compute_90\n";
+    assert!(err.ends_with(way_out), "{err}");
+    let program = std::env::current_exe().unwrap();
+    let err = said(&["--list", program.to_str().unwrap()]);
+    assert!(err.contains("without code for a GPU: it has no section of fat binaries (.nv_fatbin)"), "{err}");
+    let err = said(&["--list", "-"]);
+    assert!(err.contains("'-' is no file: give standard input as /dev/stdin"), "{err}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_through_a_pipe_is_refused_with_a_way_out() {
+    use std::process::Stdio;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ptxdbg"));
+    let child =
+        child.args(["--list", "/dev/stdin"]).current_dir(folder()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    std::io::copy(&mut fs::File::open(folder().join("scale.o")).unwrap(), &mut input).unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && err.contains("are read from files, not through a pipe: write it to a file"), "{err}");
 }
 
 #[test]

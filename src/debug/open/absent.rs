@@ -1,0 +1,62 @@
+//! Files in which no PTX is found: what they are, and how to come by PTX.
+
+use std::path::Path;
+
+use crate::base::{SourceFile, counted};
+use crate::container::{Container, first_word};
+use crate::sema::FileError;
+
+/// How machine code comes with PTX.
+const COMPILE: &str = "compile with -lineinfo, which keeps the PTX in a cubin, or for a virtual architecture too, such as \
+                       -gencode arch=compute_90,code=compute_90";
+
+/// Why the file at `path` has no module, and what to do.
+pub(super) fn without_ptx(path: &Path, container: &Container) -> String {
+    let (name, what) = (path.display(), container.what());
+    match (container.cubins(), container.lto_targets()) {
+        (0, []) if !container.has_device_sections() => format!(
+            "{name} is {what} without code for a GPU: it has no section of fat binaries (.nv_fatbin), which nvcc makes; give the program, \
+             the library or the object that has the kernels, or their PTX"
+        ),
+        (0, []) => format!("{name} is {what}, and has no PTX: no code for a GPU is in it; {COMPILE}"),
+        (0, [target, ..]) => {
+            let number = target.trim_start_matches("sm_");
+            format!(
+                "{name} is {what}, and has no PTX: it has LTO IR alone, for {target}, which becomes machine code at link time; link with \
+                 nvcc -dlto, or compile with -gencode arch=compute_{number},code=compute_{number}"
+            )
+        }
+        (count, _) => {
+            format!("{name} is {what}, and has no PTX: it has machine code alone, in {}; {COMPILE}", counted(count as u64, "cubin"))
+        }
+    }
+}
+
+/// Whether `text`, of the file at `path`, begins as PTX does.
+///
+/// # Errors
+/// It does not: what it begins with, with the place.
+pub(super) fn is_ptx(path: &Path, text: &str) -> Result<(), String> {
+    let (at, word) = match first_word(text) {
+        Some((_, ".version")) => return Ok(()),
+        Some(found) => found,
+        None if text.is_empty() => return Err(format!("{} is empty: a module begins with .version", path.display())),
+        None => (0, ""),
+    };
+    let place = SourceFile::new("", text).position(at as u32);
+    let here = if word.is_empty() { "white space and comments alone".to_string() } else { format!("'{}'", word.escape_debug()) };
+    Err(format!("{}:{}:{}: this is no PTX: a module begins with .version, and here is {here}", path.display(), place.line, place.column))
+}
+
+/// Why the file at `path` cannot be read as text. What comes through a pipe can be read once, and a binary is read here and there.
+pub(super) fn unreadable(path: &Path, error: &FileError) -> String {
+    match error {
+        FileError::Binary { .. } if !path.is_file() => {
+            format!("{error}; programs, libraries and cubins are read from files, not through a pipe: write it to a file and give that")
+        }
+        FileError::Unreadable { .. } if path == Path::new("-") => {
+            "'-' is no file: give standard input as /dev/stdin where it is PTX, and programs and libraries as files".to_string()
+        }
+        FileError::Binary { .. } | FileError::Unreadable { .. } | FileError::TooLarge { .. } => error.to_string(),
+    }
+}
