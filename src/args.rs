@@ -187,7 +187,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["check", "asm"])]
     pub fix: bool,
 
-    /// With --fix: write the PTX with all changes that hold
+    /// With --fix: write the PTX with all changes that hold, of linked modules each that changed to this folder
     #[arg(long, value_name = "FILE", requires = "fix")]
     pub ptx: Option<PathBuf>,
 
@@ -446,7 +446,8 @@ fn of_words(words: &[OsString]) -> Result<Args, ArgsMessage> {
     let words = program.iter().cloned().chain(options.into_iter().map(|option| option.word.into())).chain(given.iter().cloned());
     let matches = command().args_override_self(true).try_get_matches_from(words).map_err(of_error)?;
     let mut args = with_scripts(&matches).map_err(of_error)?;
-    args.kernels = vec![path.join(&manifest.module)];
+    // The launch file names modules that are linked.
+    args.kernels = if manifest.modules.is_empty() { vec![path.join(&manifest.module)] } else { Vec::new() };
     if args.launch.is_empty() {
         args.launch = vec![Manifest::launch_of(path)];
     }

@@ -13,6 +13,8 @@ pub struct Contention {
     last: Option<(Pc, Pc)>,
     /// Accesses that could not be compared because too many had touched the same bytes.
     pub undecided: u64,
+    /// An access that raced with another one on bytes of which the launch says nothing.
+    pub ignored: Option<Pc>,
 }
 
 impl Contention {
@@ -30,6 +32,7 @@ impl Contention {
     pub fn join(&mut self, other: &Self) {
         self.pairs.extend(&other.pairs);
         self.undecided += other.undecided;
+        self.ignored = self.ignored.or(other.ignored);
     }
 
     /// The instructions that contended with the one at `pc`.

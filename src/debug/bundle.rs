@@ -13,8 +13,7 @@ use super::ron_text::{self, RonKind};
 use super::session::Session;
 use crate::base::{SourceFile, Sources, counted, original_places};
 use crate::container::bundle::{self, Content as Packed, LAUNCH};
-use crate::launch::{Content, rename_files};
-use crate::program::Function;
+use crate::launch::rename_files;
 
 pub use crate::container::bundle::{is_bundle, is_file, is_inside};
 
@@ -40,8 +39,11 @@ const KIND: RonKind = RonKind {
 #[serde(deny_unknown_fields, rename = "Bundle")]
 pub struct Manifest {
     version: u32,
-    /// The member that is the module.
+    /// The member that is the module, or the first of those that are linked.
     pub module: String,
+    /// The members that are linked, in order; nothing where there is one module.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<String>,
     /// The kernel that was chosen of a suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
@@ -96,8 +98,8 @@ impl Manifest {
                 path.display()
             ));
         }
-        if lacks(&manifest.module) {
-            return Err(format!("{}: it has no member '{}', which is to be its module", path.display(), manifest.module));
+        if let Some(module) = [&manifest.module].into_iter().chain(&manifest.modules).find(|module| lacks(module)) {
+            return Err(format!("{}: it has no member '{module}', which is to be its module", path.display()));
         }
         Ok(manifest)
     }
@@ -161,20 +163,12 @@ impl Session {
 
     fn members(&self, notes: &str) -> Result<Vec<(String, Packed)>, String> {
         let opened = self.opened_launch.as_ref().ok_or(NO_LAUNCH)?;
-        let module = self.program().functions.first().map(|function| self.program().sources_text.file(function.span.source));
-        let module = module.ok_or("the module has no kernel")?;
-        let sources = |function: &Function| function.span.source;
-        let is_one = self.program().functions.windows(2).all(|two| sources(&two[0]) == sources(&two[1]));
-        if opened.content.is_linked() || !is_one {
-            return Err("a bundle holds one module, and this launch links several".to_string());
-        }
-        let name = module.short_name().to_string();
+        let program = self.program();
+        let modules: Vec<&SourceFile> = program.modules.iter().map(|module| &**program.sources_text.file(*module)).collect();
+        let names = module_names(&modules);
         let data = RefCell::new(Vec::new());
         let mut content = opened.content.clone();
-        match &mut content {
-            Content::Launch(launch) => launch.module = None,
-            Content::Suite(list) | Content::Sequence(list) => list.module = None,
-        }
+        content.name_modules(&[]);
         rename_files(&mut content, &|file: &mut String| {
             let place = opened.folder.join(&*file);
             let mut data = data.borrow_mut();
@@ -185,44 +179,37 @@ impl Session {
             });
             *file = data_name(number, &place);
         });
-        match &mut content {
-            Content::Launch(launch) if launch.modules.is_empty() => launch.module = Some(name.clone()),
-            Content::Suite(list) | Content::Sequence(list) if list.modules.is_empty() => list.module = Some(name.clone()),
-            Content::Launch(_) | Content::Suite(_) | Content::Sequence(_) => {}
-        }
-        let manifest = ron_text::to_text(&self.manifest(name.clone(), notes)) + "\n";
+        content.name_modules(&names);
+        let manifest = ron_text::to_text(&self.manifest(&names, notes)) + "\n";
         let text = |name: &str, text: String| (name.to_string(), Packed::Bytes(text.into_bytes()));
-        let mut members = vec![
-            text(MANIFEST, manifest),
-            text(LAUNCH, content.to_text() + "\n"),
-            text(SESSION, self.saved().to_text()),
-            text(&name, module.text().to_string()),
-        ];
+        let mut members = vec![text(MANIFEST, manifest), text(LAUNCH, content.to_text() + "\n"), text(SESSION, self.saved().to_text())];
+        members.extend(names.iter().zip(&modules).map(|(name, module)| text(name, module.text().to_string())));
         let data = data.into_inner().into_iter().enumerate();
         members.extend(data.map(|(number, place)| (data_name(number, &place), Packed::File(place, DATA_BYTES_MAX))));
-        self.add_sources(module, &opened.folders, &mut members);
+        self.add_sources(&modules, &opened.folders, &mut members);
         Ok(members)
     }
 
     /// Adds the sources that `.file` names, as far as they are at hand.
-    fn add_sources(&self, module: &SourceFile, folders: &[std::path::PathBuf], members: &mut Vec<(String, Packed)>) {
+    fn add_sources(&self, modules: &[&SourceFile], folders: &[std::path::PathBuf], members: &mut Vec<(String, Packed)>) {
         for (_, name) in &self.program().source_files {
             let short = Path::new(name).file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
             if short.is_empty() || members.iter().any(|(member, _)| *member == short) {
                 continue;
             }
-            let places = original_places(name, Path::new(module.name()), folders);
-            let found = places.into_iter().filter(|place| is_file(place)).find_map(|place| bundle::read(&place, SOURCE_BYTES_MAX).ok()?);
+            let places = modules.iter().flat_map(|module| original_places(name, Path::new(module.name()), folders));
+            let found = places.filter(|place| is_file(place)).find_map(|place| bundle::read(&place, SOURCE_BYTES_MAX).ok()?);
             members.extend(found.map(|text| (short, Packed::Bytes(text))));
         }
     }
 
-    fn manifest(&self, module: String, notes: &str) -> Manifest {
+    fn manifest(&self, modules: &[String], notes: &str) -> Manifest {
         let options = self.timeline.options();
         let seed = options.copies.seed().map_or(String::new(), |seed| format!(":{seed}"));
         Manifest {
             version: VERSION,
-            module,
+            module: modules.first().cloned().unwrap_or_default(),
+            modules: if modules.len() > 1 { modules.to_vec() } else { Vec::new() },
             kernel: self.opened_launch.as_ref().and_then(|opened| opened.kernel.clone()),
             seed: options.seed,
             schedule: options.schedule.to_string(),
@@ -232,6 +219,14 @@ impl Session {
             checks: self.checks().to_string(),
             notes: notes.to_string(),
         }
+    }
+}
+
+/// The names of modules in a bundle: that of its file for a sole one, and `modules/0/a.ptx` of those that are linked.
+fn module_names(modules: &[&SourceFile]) -> Vec<String> {
+    match modules {
+        [sole] => vec![sole.short_name().to_string()],
+        several => several.iter().enumerate().map(|(number, module)| format!("modules/{number}/{}", module.short_name())).collect(),
     }
 }
 

@@ -71,6 +71,10 @@ pub fn certificate(
             .map_or_else(String::new, |site| site.lines.first().map_or_else(String::new, |line| format!("{}:{}", line.file, line.line)));
         return Some(Certificate::Depends(Dependence { on: warning.id.word().to_string(), place, decides: None }));
     }
+    if let Some(pc) = contention.ignored {
+        let on = "a race on bytes that expect_ignoring names".to_string();
+        return Some(Certificate::Depends(Dependence { on, place: program.place(pc), decides: None }));
+    }
     let mut chances = Chances { program, contention, result_use: ResultUse::default(), flows: BTreeMap::new() };
     let found: Vec<(Pc, Chance)> = executed.iter().flat_map(|pc| chances.of(*pc).into_iter().map(|chance| (*pc, chance))).collect();
     Some(judge(program, executed, &found))

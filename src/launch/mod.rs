@@ -13,6 +13,7 @@ mod bounds;
 pub mod change;
 mod cuda;
 mod data;
+mod described;
 mod element;
 mod expect;
 pub mod file;

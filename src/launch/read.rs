@@ -168,12 +168,17 @@ impl Content {
         }
     }
 
-    /// Whether it names several modules that are linked.
-    pub fn is_linked(&self) -> bool {
-        match self {
-            Content::Launch(launch) => !launch.modules.is_empty(),
-            Content::Suite(list) | Content::Sequence(list) => !list.modules.is_empty(),
-        }
+    /// Makes these the files of its module, or of those that are linked; none where it is to name none.
+    pub fn name_modules(&mut self, names: &[String]) {
+        let (module, modules) = match self {
+            Content::Launch(launch) => (&mut launch.module, &mut launch.modules),
+            Content::Suite(list) | Content::Sequence(list) => (&mut list.module, &mut list.modules),
+        };
+        (*module, *modules) = match names {
+            [] => (None, Vec::new()),
+            [sole] => (Some(sole.clone()), Vec::new()),
+            several => (None, several.to_vec()),
+        };
     }
 
     /// The text of a launch file that says this.

@@ -17,7 +17,7 @@ use super::bounds::{self, Shape};
 use super::data::DataFiles;
 use super::file::{Content, Init, Launch, Parts};
 use super::nvcc::Compiler;
-use super::plan::{Case, Plan, PlannedBuffer, PlannedLaunch};
+use super::plan::{Case, Plan, PlannedBuffer, PlannedImage, PlannedLaunch};
 use super::read::{LaunchFile, Origin};
 use super::value_path::ValuePath;
 use super::wanted::GivenTolerance;
@@ -94,6 +94,8 @@ struct Scope {
     buffers: Vec<PlannedBuffer>,
     by_name: BTreeMap<String, usize>,
     places: Vec<ValuePath>,
+    /// Textures, samplers and surfaces whose handles stand in structures, memory and variables, which later launches reach as well.
+    images: Vec<PlannedImage>,
     /// What stands at bytes of buffers and is resolved when all buffers of the launch are known.
     pending: Vec<Pending>,
 }
@@ -183,6 +185,7 @@ impl Resolver<'_> {
         images.extend(self.bound_images(index, place, launch, scope));
         let variables = self.variables(index, place, launch, scope);
         self.pending_parts(index, scope);
+        images.extend(scope.images.iter().cloned());
         self.ignored(place, launch, scope);
         Some(PlannedLaunch {
             kernel,

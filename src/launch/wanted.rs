@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use super::data::DataFiles;
-use super::element::Element;
-use super::file::{Buffer, Compare, Content, Init, Param, Tolerance};
+use super::described::{Described, described};
+use super::element::{Element, Number};
+use super::file::{Buffer, Compare, Init, Param, Tolerance};
 use super::given::{Formal, Own, called, said_once, unknown_help};
 use super::npy_types::{element_of, unlike};
 use super::read::LaunchFile;
@@ -64,11 +65,14 @@ pub fn expect(
     let mut errors = Vec::new();
     for (source, word) in words {
         match put(file, *source, word, tolerance, named) {
-            Ok(place) if file.expected.iter().any(|(known, _)| *known == place) => {
+            Ok(place) if file.expected.iter().any(|(known, _)| *known == place.field("expect")) => {
                 let reader = Reader { word, source: *source };
                 errors.push(reader.error(word, "what this buffer must hold is given twice".to_string(), "one --expect a buffer"));
             }
-            Ok(place) => file.expected.push((place, *source)),
+            Ok(place) => {
+                file.expected.push((place.field("expect"), *source));
+                file.expected.extend(tolerance.tolerance().map(|_| (place.field("tolerance"), *source)));
+            }
             Err(error) => errors.push(error),
         }
     }
@@ -87,21 +91,29 @@ pub struct Named<'a> {
     pub folder: &'a Path,
 }
 
-/// Puts what one word says into its buffer; returns the place of the parameter that has it.
+/// Puts what one word says into its buffer; returns the place where that is described.
 fn put(file: &mut LaunchFile, source: SourceId, word: &str, tolerance: GivenTolerance, named: Named<'_>) -> Result<ValuePath, Diagnostic> {
     let Wanted { reader, name, value } = read(source, word)?;
     let launches = file.launches();
     let places: Vec<ValuePath> = launches.iter().map(|(place, _)| place.clone()).collect();
-    let param = called(named.formals, name).and_then(|index| launches.get(named.launch)?.1.params.get(index));
-    let buffer_name = match param {
-        Some(Param::Alias(name)) => name.clone(),
-        param => param.and_then(Param::buffer).map_or(name, |buffer| &buffer.name).to_string(),
+    let meant = called(named.formals, name).and_then(|index| launches.get(named.launch)?.1.params.get(index)).map(buffer_of);
+    let mut buffers: Vec<Described<'_>> =
+        file.content.launches_mut().iter_mut().zip(&places).flat_map(|(launch, place)| described(launch, place)).collect();
+    let known: Vec<String> = buffers.iter().map(|buffer| buffer.name.clone()).collect();
+    let is_meant = |buffer: &Described<'_>| match &meant {
+        Some(Meant::Named(meant)) => buffer.name == *meant,
+        Some(Meant::At(address)) => buffer.at == Some(*address),
+        Some(Meant::None) | None => buffer.name == name,
     };
-    let known: Vec<String> = buffers(&mut file.content).map(|(_, buffer)| buffer.name.clone()).collect();
-    let Some(((launch, param), buffer)) = buffers(&mut file.content).find(|(_, buffer)| buffer.name == buffer_name) else {
+    let Some(buffer) = buffers.iter_mut().find(|buffer| is_meant(buffer)) else {
         let help = match named.formals {
             [] => format!("buffers: {}", known.join(", ")),
-            formals => unknown_help(name, Names { params: formals, variables: &[] }),
+            formals => {
+                let is_param = |known: &&String| formals.iter().any(|formal| formal.names.contains(known));
+                let others: Vec<&str> = known.iter().filter(|known| !is_param(known)).map(String::as_str).collect();
+                let others = if others.is_empty() { String::new() } else { format!("; other buffers: {}", others.join(", ")) };
+                unknown_help(name, Names { params: formals, variables: &[] }) + &others
+            }
         };
         let message = match called(named.formals, name) {
             Some(_) => format!("'{name}' is not a buffer"),
@@ -128,18 +140,31 @@ fn put(file: &mut LaunchFile, source: SourceId, word: &str, tolerance: GivenTole
         return Err(reader.error(value, message, &misfit.help));
     }
     carry_init(&mut init, named.folder, &file.folder);
-    buffer.expect = Some(init);
-    buffer.tolerance = tolerance.tolerance().or(buffer.tolerance);
-    Ok(places[launch].param(param))
+    *buffer.expect = Some(init);
+    *buffer.tolerance = tolerance.tolerance().or(*buffer.tolerance);
+    Ok(buffer.place.clone())
 }
 
-/// The buffers, each with the index of its launch and of its parameter.
-fn buffers(content: &mut Content) -> impl Iterator<Item = ((usize, usize), &mut Buffer)> {
-    let params = content.launches_mut().iter_mut().enumerate().flat_map(|(number, launch)| {
-        let params = launch.params.iter_mut().enumerate();
-        params.map(move |(index, param)| ((number, index), param))
-    });
-    params.filter_map(|(at, param)| Some((at, param.buffer_mut()?)))
+/// Which buffer a parameter leads to.
+enum Meant {
+    /// The one of this name.
+    Named(String),
+    /// The memory that begins at this address.
+    At(u64),
+    /// None.
+    None,
+}
+
+fn buffer_of(param: &Param) -> Meant {
+    let name = match param {
+        Param::Alias(name) | Param::Offset(name, 0) => Some(name),
+        param => param.buffer().map(|buffer| &buffer.name),
+    };
+    let address = || match param {
+        Param::U64(Number::Integer(at)) | Param::B64(Number::Integer(at)) => u64::try_from(*at).ok(),
+        _ => None,
+    };
+    name.map_or_else(|| address().map_or(Meant::None, Meant::At), |name| Meant::Named(name.clone()))
 }
 
 /// Zeros in the shape of what a word wants of a buffer that nothing else describes, with the index of its parameter; `None` where the word

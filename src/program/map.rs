@@ -187,7 +187,7 @@ impl Map {
     /// The space whose generic window holds `address`, and where the window starts; global if none does.
     pub fn window_of(&self, address: u64) -> (Space, u64) {
         let windows = [Space::Shared, Space::Local, Space::Const, Space::Param].map(|space| (space, self.window_start(space)));
-        let found = windows.into_iter().find(|(space, start)| (*start..*start + self.window_bytes(*space)).contains(&address));
+        let found = windows.into_iter().find(|(space, start)| address.wrapping_sub(*start) < self.window_bytes(*space));
         found.unwrap_or((Space::Global, 0))
     }
 }

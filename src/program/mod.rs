@@ -135,6 +135,8 @@ pub struct Program {
     pub contracted: Vec<Contraction>,
     /// The texts all spans point into.
     pub sources_text: Sources,
+    /// Those that it is made of: one, or the modules that are linked, in order.
+    pub modules: Vec<SourceId>,
 }
 
 /// Which constants are addresses of shared memory.

@@ -121,6 +121,14 @@ pub fn load_at(sources: &mut Sources, name: impl Into<String>, text: impl Into<S
     (program.filter(|_| is_whole).map(Arc::new), diags)
 }
 
+/// Reads and analyzes the texts of one module, or of several that are linked, each with the name of its file.
+pub fn load_texts(sources: &mut Sources, texts: Vec<(String, String)>, maps: &Maps) -> Loaded {
+    match <[_; 1]>::try_from(texts) {
+        Ok([(name, text)]) => load_at(sources, name, text, maps),
+        Err(texts) => load_linked(sources, texts, maps),
+    }
+}
+
 /// Reads and analyzes several texts, each with the name of its file, as modules that are linked, with variables and windows where `maps`
 /// say. The files are added to `sources`, in order.
 pub fn load_linked(sources: &mut Sources, texts: Vec<(String, String)>, maps: &Maps) -> Loaded {

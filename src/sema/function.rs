@@ -65,6 +65,24 @@ pub(super) fn analyze<'a>(module: &mut ModuleBuilder<'a>, function: &tree::Funct
     }
 }
 
+/// Checks that a function which another module defines is declared alike here.
+pub(super) fn compare<'a>(module: &mut ModuleBuilder<'a>, function: &tree::Function<'a>) {
+    let name = function.name;
+    // A name that is a variable's is reported where both are declared.
+    let Some(id) = module.index.number(name.text) else { return };
+    check_signature(function, &module.header, &mut module.diags);
+    let mut builder = BodyBuilder::new(module, id, function.is_kernel);
+    let results = parameters(&mut builder, function, &function.results, Direction::Result);
+    let params = parameters(&mut builder, function, &function.params, Direction::Input);
+    let defined = builder.function_mut();
+    let first = defined.span;
+    if let Some(difference) = difference(defined, function.is_kernel, &params, &results) {
+        let error = Diagnostic::error("type", name.span, format!("'{}' is declared differently before: {difference}", name.text));
+        builder.diags().push(error.with_label(first, "the first declaration is here"));
+    }
+    builder.abandon();
+}
+
 /// `.func fAlias;` of an alias: a second name for function `id`.
 fn declare_alias<'a>(module: &mut ModuleBuilder<'a>, function: &tree::Function<'a>, id: FuncId) {
     let name = function.name;

@@ -1,6 +1,7 @@
 //! Several modules as one, as the linker makes one program of them (PTX ISA, "Linking Directives"): `.extern` of one is what is visible in
 //! another, of weak definitions one counts, and names that are a module's own stay apart.
 
+mod agreement;
 mod names;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -102,16 +103,25 @@ pub(super) fn header(headers: &[Header], starts: &[Span], diags: &mut Vec<Diagno
     whole
 }
 
+/// Modules as one.
+pub(super) struct Linked<'a> {
+    /// It has one definition of each name.
+    pub(super) module: Module<'a>,
+    /// Functions that come again after their definition in another module, which says the same of them.
+    pub(super) repeated: Vec<Function<'a>>,
+}
+
 /// The modules as one, in order, with the names that `renames` gives.
-pub(super) fn link<'a>(mut modules: Vec<Module<'a>>, renames: &'a Renames, diags: &mut Vec<Diagnostic>) -> Module<'a> {
+pub(super) fn link<'a>(mut modules: Vec<Module<'a>>, renames: &'a Renames, diags: &mut Vec<Diagnostic>) -> Linked<'a> {
     let mut files = 0;
     for (module, renames) in modules.iter_mut().zip(renames) {
         rename(module, renames);
         files = files_from(module, files);
     }
     let chosen = choose(&modules, diags);
+    agreement::check(&modules, &chosen, diags);
     let extents = extents(&modules, &chosen);
-    let mut items = Vec::new();
+    let (mut items, mut repeated) = (Vec::new(), Vec::new());
     let mut defined: BTreeSet<&str> = BTreeSet::new();
     for (number, module) in modules.into_iter().enumerate() {
         let mut here = Vec::new();
@@ -119,7 +129,11 @@ pub(super) fn link<'a>(mut modules: Vec<Module<'a>>, renames: &'a Renames, diags
             let kept = match item {
                 Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. } if number > 0 => None,
                 Item::Variable(variable) => one_variable(variable, &chosen, &extents, &defined),
-                Item::Function(function) => one_function(function, &chosen, &defined),
+                Item::Function(function) if is_shared(&function) && defined.contains(function.name.text) => {
+                    repeated.push(*function);
+                    None
+                }
+                Item::Function(function) => Some(one_function(function, &chosen)),
                 other @ (Item::Version { .. }
                 | Item::Target { .. }
                 | Item::AddressSize { .. }
@@ -134,7 +148,7 @@ pub(super) fn link<'a>(mut modules: Vec<Module<'a>>, renames: &'a Renames, diags
         }
         defined.extend(here);
     }
-    Module { items }
+    Linked { module: Module { items }, repeated }
 }
 
 /// What an item defines for all modules.
@@ -252,15 +266,12 @@ fn one_variable<'a>(
     Some(Item::Variable(variable))
 }
 
-/// The same of a function.
-fn one_function<'a>(mut function: Box<Function<'a>>, chosen: &HashMap<String, Span>, defined: &BTreeSet<&str>) -> Option<Item<'a>> {
+/// The same of a function that no module before defines.
+fn one_function<'a>(mut function: Box<Function<'a>>, chosen: &HashMap<String, Span>) -> Item<'a> {
     let name = function.name.text;
-    if is_shared(&function) && defined.contains(name) {
-        return None;
-    }
     // What another module defines is declared here, as a function of the same module would be.
     if is_shared(&function) && chosen.get(name).is_some_and(|chosen| chosen.source != function.name.span.source) {
         (function.linkage, function.body) = (Some(Linkage::Visible), None);
     }
-    Some(Item::Function(function))
+    Item::Function(function)
 }

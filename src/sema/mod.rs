@@ -37,9 +37,9 @@ mod variable;
 use crate::base::{Diagnostic, SourceId, Sources, Span};
 use crate::program::Program;
 use crate::program::map::Maps;
-use crate::syntax::tree::{Item, Module};
+use crate::syntax::tree::{Function, Item, Module};
 
-pub use file::{FileError, Loaded, load, load_at, load_file, load_file_at, load_linked, read_file};
+pub use file::{FileError, Loaded, load, load_at, load_file, load_file_at, load_linked, load_texts, read_file};
 
 /// Turns a module that was read from file `id` of `sources` into a program.
 ///
@@ -47,7 +47,7 @@ pub use file::{FileError, Loaded, load, load_at, load_file, load_file_at, load_l
 pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>, maps: &Maps) -> (Option<Program>, Vec<Diagnostic>) {
     let mut diags = Vec::new();
     let header = header::read(module, Span::new(id, 0, 0), &mut diags);
-    analyze_as(sources, &[id], (module, header), diags, maps)
+    analyze_as(sources, &[id], (module, &[], header), diags, maps)
 }
 
 /// Turns modules that were read from files `ids` of `sources` into one program, as the linker does.
@@ -60,15 +60,19 @@ pub fn analyze_linked(sources: Sources, ids: &[SourceId], modules: Vec<Module<'_
     let headers: Vec<_> = modules.iter().zip(&starts).map(|(module, start)| header::read(module, *start, &mut diags)).collect();
     let header = link::header(&headers, &starts, &mut diags);
     let renames = link::renames(&modules);
-    let module = link::link(modules, &renames, &mut diags);
-    analyze_as(sources, ids, (&module, header), diags, maps)
+    let linked = link::link(modules, &renames, &mut diags);
+    if diags.iter().any(|diag| diag.code == "link") {
+        // What does not go together makes no module, in which more would be wrong.
+        return (None, diags);
+    }
+    analyze_as(sources, ids, (&linked.module, &linked.repeated, header), diags, maps)
 }
 
-/// Turns the module that all of `ids` are into a program.
+/// Turns the module that all of `ids` are into a program; functions are `repeated` that are to be as they are in it.
 fn analyze_as(
     sources: Sources,
     ids: &[SourceId],
-    (module, header): (&Module<'_>, header::Header),
+    (module, repeated, header): (&Module<'_>, &[Function<'_>], header::Header),
     mut diags: Vec<Diagnostic>,
     maps: &Maps,
 ) -> (Option<Program>, Vec<Diagnostic>) {
@@ -90,6 +94,8 @@ fn analyze_as(
             Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. } => {}
         }
     }
+    repeated.iter().for_each(|function| function::compare(&mut builder, function));
+    builder.program.modules = ids.to_vec();
     builder.program.inline_asm = ids.iter().flat_map(|id| inline_asm::regions(*id, sources.file(*id).text())).collect();
     builder.finish(sources)
 }

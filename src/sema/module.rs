@@ -128,8 +128,11 @@ impl<'a> ModuleBuilder<'a> {
                 Diagnostic::error("linkage", name.span, format!("'{}' is '.extern' above, but this definition is not visible", name.text));
             return Err(first(error).with_help("write '.visible' before the definition"));
         }
-        let same_shape = earlier.extent.is_open || earlier.extent.shape == extent.shape;
-        if (earlier.extent.ty, earlier.extent.components) != (extent.ty, extent.components) || !same_shape {
+        // Where the declaration is of another module, the linker has compared them.
+        let is_elsewhere = earlier.span.source != name.span.source;
+        let same_shape = is_elsewhere || earlier.extent.is_open || earlier.extent.shape == extent.shape;
+        let same_type = is_elsewhere || (earlier.extent.ty, earlier.extent.components) == (extent.ty, extent.components);
+        if !same_type || !same_shape {
             let message = format!("'{}' has another type here than in its '.extern' declaration", name.text);
             return Err(first(Diagnostic::error("type", name.span, message)));
         }
@@ -380,12 +383,28 @@ impl<'a> ModuleBuilder<'a> {
         for (name, declared) in open {
             let message = format!("'{name}' is declared '.extern' but defined nowhere in this module");
             let variable = &self.program.variables[declared.id.index()];
+            let is_dynamic = declared.extent.is_open && variable.bytes == 0 && variable.location.space == Space::Shared;
+            if self.program.modules.len() > 1 && !is_dynamic {
+                self.diags.push(self.undefined_reference(name, declared.span));
+                continue;
+            }
             if !declared.extent.is_open || variable.bytes > 0 {
                 self.diags.push(Diagnostic::warning("linkage", declared.span, message).with_help("it is taken as defined here, all zeros"));
             } else if variable.location.space != Space::Shared {
                 let error = Diagnostic::error("name", declared.span, message);
                 self.diags.push(error.with_help("define it here; other modules are not linked in"));
             }
+        }
+    }
+
+    /// What the linker says of a name that none of several modules defines.
+    fn undefined_reference(&self, name: &str, span: Span) -> Diagnostic {
+        let error = Diagnostic::error("link", span, format!("'{name}' is declared '.extern' but defined in none of the modules"));
+        let own = format!("{name}$");
+        let hidden = self.index.declared.iter().filter(|(declared, _)| declared.starts_with(&own)).map(|(_, span)| *span).min();
+        match hidden {
+            Some(hidden) => error.with_label(hidden, "this one is seen in its own module alone").with_help("write '.visible' before it"),
+            None => error.with_help("define it '.visible' in one of them"),
         }
     }
 

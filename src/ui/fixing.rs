@@ -60,7 +60,7 @@ impl Fixer {
 
     fn keep(&self, fixed: FixReports) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.extend(Some(fixed).filter(|fixed| fixed.text.is_some()));
+        held.extend(Some(fixed).filter(|fixed| !fixed.texts.is_empty()));
     }
 
     /// Writes the changed PTX to `path`, if there is one, and where `is_said` a line on it to standard output.

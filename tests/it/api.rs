@@ -35,6 +35,21 @@ fn a_launch_file_is_run_and_compared() {
     assert_eq!(planned.run(0, &RunOptions::default()).unwrap().buffer("t").unwrap(), transposed);
 }
 
+/// The launch names memory where the windows of the module are otherwise, which is read before the launch is known.
+#[test]
+fn windows_give_way_to_memory_that_a_launch_names() {
+    let module = Module::load(fixture("launches/pointers.ptx")).unwrap();
+    let planned = Launch::from_file(fixture("launches/window.ron")).plan(&module).unwrap();
+    let run = planned.run(0, &RunOptions::default()).unwrap();
+    assert_eq!((&run.comparison, run.findings().len()), (&Comparison::Compared(Vec::new()), 0));
+    let module = Module::from_text("pointers.ptx", std::fs::read_to_string(fixture("launches/pointers.ptx")).unwrap()).unwrap();
+    let text = std::fs::read_to_string(fixture("launches/window.ron")).unwrap();
+    let planned = Launch::from_text(text).plan(&module).unwrap();
+    let mut session = planned.session(0, &RunOptions::default()).unwrap();
+    let Outcome::Stop(stop) = session.execute("run").unwrap() else { panic!("a run stops") };
+    assert!(matches!(stop.reasons[..], [Reason::Ended]), "{:?}", stop.reasons);
+}
+
 #[test]
 fn findings_are_data() {
     let module = Module::load(fixture("races/bulk_to_exited.ptx")).unwrap();

@@ -41,6 +41,7 @@ const SESSIONS: &[(&[&str], &[&str])] = &[
     (&["-l", "fixtures/programs/mbar_pipeline.ron"], &["stepi 200", "display %tid.x", "watch %r1"]),
     (&["-l", "fixtures/programs/reduce_ticket.ron", "--schedule", "random", "--seed", "7"], &["stepi 100"]),
     (&["fixtures/gallery/shared_raw.ptx", "-k", "shared_raw_bug", "--checks", "race"], &["break 41", "run", "set %r2@* = 5"]),
+    (&["-l", "fixtures/launches/linked.ron", "-k", "of_the_second"], &["stepi 3"]),
     (&["fixtures/gallery/shared_raw.ptx", "-k", "shared_raw_bug"], &["launch grid=2", "run"]),
 ];
 

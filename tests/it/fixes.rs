@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ptxdbg::debug::findings::{Checks, FixOutcome, Outputs};
-use ptxdbg::debug::fix::{FixReports, fix_case};
+use ptxdbg::debug::fix::{ChangedModule, FixReports, fix_case};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions};
 
@@ -108,6 +108,30 @@ fn what_held_holds() {
     assert_eq!(expected, table, "run PTXDBG_BLESS=1 cargo test --test it fixes:: and read the difference");
 }
 
+/// Each change is made in the module that its instruction is of, and the modules that are written are clean where they are linked.
+#[test]
+fn modules_that_are_linked_are_changed_each() {
+    let race = launch_file(fixtures().join("launches/linked_race.ron"));
+    let options = RunOptions { checks: Checks::ALL, ..RunOptions::default() };
+    let fixed = fix_case(&race.program, &race.plan.cases[0], &options, None, &mut || true).unwrap().unwrap();
+    let names: Vec<&str> = fixed.texts.iter().map(|module| module.name.as_str()).collect();
+    assert_eq!(names, ["linked_race_a.ptx", "linked_race_b.ptx"], "{:?}", fixed.reports);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixes_linked");
+    let _ = fs::remove_dir_all(&folder);
+    let refused = fixed.save(&folder.join("both.ptx")).unwrap_err();
+    assert!(refused.ends_with("linked_race_a.ptx and linked_race_b.ptx changed: FILE is to be a folder that is there"), "{refused}");
+    fs::create_dir_all(&folder).unwrap();
+    let written = fixed.save(&folder).unwrap();
+    assert_eq!(written.lines().count(), 2, "{written}");
+    assert_eq!(fixed.save(&folder).unwrap(), written, "what an earlier call wrote is replaced");
+    let launch = fs::read_to_string(fixtures().join("launches/linked_race.ron")).unwrap();
+    let (head, _) = launch.split_once("findings:").unwrap();
+    fs::write(folder.join("linked_race.ron"), format!("{head}findings: Clean)")).unwrap();
+    let clean = launch_file(folder.join("linked_race.ron"));
+    let again = fix_case(&clean.program, &clean.plan.cases[0], &options, None, &mut || true).unwrap().unwrap();
+    assert!(again.reports.is_empty(), "{:?}", again.reports);
+}
+
 #[test]
 fn the_changed_ptx_is_what_ptxas_takes() {
     let ptxas = std::env::var_os("PTXAS").map(PathBuf::from);
@@ -119,7 +143,7 @@ fn the_changed_ptx_is_what_ptxas_takes() {
     fs::create_dir_all(&folder).unwrap();
     let mut refused = Vec::new();
     for (kernel, reports) in fixed() {
-        let Some(text) = &reports.text else { continue };
+        let [ChangedModule { text, .. }] = &reports.texts[..] else { continue };
         let target = text.lines().find_map(|line| line.trim().strip_prefix(".target ")).unwrap().split([',', ' ']).next().unwrap();
         let path = folder.join(format!("{kernel}.ptx"));
         fs::write(&path, text).unwrap();

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod memory;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

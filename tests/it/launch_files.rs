@@ -5,6 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use ptxdbg::base::{Diagnostic, Severity, Sources};
+use ptxdbg::debug::certificate::Certificate;
+use ptxdbg::debug::findings::Checks;
 use ptxdbg::debug::open::{OpenError, open};
 use ptxdbg::debug::{Criteria, LaunchChoice, Opened, Overrides, Request, RunOptions, verify_case_until};
 use ptxdbg::launch::{LaunchFile, plan};
@@ -42,17 +44,54 @@ fn every_launch_leaves_what_its_file_says() {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "ron"));
     files.sort();
-    let mut wrong = Vec::new();
+    let (mut wrong, options) = (Vec::new(), RunOptions { checks: Checks::ALL, ..RunOptions::default() });
     for file in &files {
         let opened = opened(file);
         for case in &opened.plan.cases {
             let criteria = Criteria { exact: false, failing: Severity::Error };
-            let report = verify_case_until(&opened.program, case, &RunOptions::default(), criteria, || false).unwrap();
+            let report = verify_case_until(&opened.program, case, &options, criteria, || false).unwrap();
             wrong.extend(report.failures.iter().map(|failure| format!("{}, {}: {failure:?}", file.display(), case.name)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(files.len() >= 20, "{files:?}");
+}
+
+/// Clean launches may have notes: those of `ignored.ron` are there, and a race that is one does not let the launch be certified.
+#[test]
+fn what_is_found_in_ignored_bytes_is_a_note() {
+    let opened = opened(&folder().join("ignored.ron"));
+    let (options, criteria) =
+        (RunOptions { checks: Checks::ALL, ..RunOptions::default() }, Criteria { exact: false, failing: Severity::Error });
+    let found: Vec<Vec<(String, Severity)>> = opened
+        .plan
+        .cases
+        .iter()
+        .map(|case| {
+            let run = verify_case_until(&opened.program, case, &options, criteria, || false).unwrap();
+            let certified = matches!(run.certificate, Some(Certificate::EveryOrder { .. }));
+            assert_eq!(
+                certified,
+                case.name.starts_with("unset") && run.findings.iter().all(|finding| finding.severity == Severity::Note),
+                "{}",
+                case.name
+            );
+            run.findings.iter().map(|finding| (finding.id.word().to_string(), finding.severity)).collect()
+        })
+        .collect();
+    let of = |id: &str, severity| vec![(id.to_string(), severity)];
+    let (race, unset) = ("race.global", "register.uninitialized");
+    assert_eq!(
+        found,
+        [
+            of(race, Severity::Note),
+            of(race, Severity::Error),
+            of(unset, Severity::Note),
+            of(unset, Severity::Error),
+            of(unset, Severity::Error),
+            of(unset, Severity::Note),
+        ]
+    );
 }
 
 #[test]
@@ -184,7 +223,8 @@ fn what_stands_in_a_structure_lies_in_it() {
         ("0: U32(1), 3: U8(1)", "3:17: byte 3 is one of the 4 bytes that stand at byte 0"),
         ("8: Bytes(\"0\")", "3:18: two hexadecimal digits make a byte, and there are 1"),
         ("8: Bytes(\"0000\", at: {1: U16(1)})", "3:34: 2 bytes at byte 1 are outside the structure, which has 2 bytes"),
-        ("0: Sampler()", "3:9: the handle of a sampler is made for a parameter or a variable, not for bytes of a structure"),
+        ("121: Sampler()", "3:11: 8 bytes at byte 121 are outside buffer 'x', which has 128 bytes"),
+        ("0: Texture(buffer: Alias(\"y\"), shape: [8])", "3:9: the texels take 8 bytes, and buffer 'y' has 4 bytes"),
         (
             "8: TensorMap(buffer: Alias(\"y\"), elem: U32, dims: [4], strides: [], box: [4])",
             "3:9: the tensor has 16 bytes from first to last, and its buffer 4 bytes",
@@ -291,37 +331,134 @@ fn link_mistakes(first: &str, second: &str) -> String {
     errors.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// A module that goes with all others of its target.
+const KERNEL: &str = ".visible .entry k() { ret; }";
+
+/// Two modules, and what is said of them.
+const LINKED: &[(&str, &str, &str)] = &[
+    (KERNEL, KERNEL, "b.ptx:4:17: 'k' is defined in two of the modules [a.ptx:4:17: the other definition]"),
+    (
+        ".visible .global .u32 x = 1;",
+        ".visible .global .u32 x = 2;",
+        "b.ptx:4:23: 'x' is defined in two of the modules [a.ptx:4:23: the other definition]",
+    ),
+    (".weak .global .u32 x = 1;", ".visible .global .u32 x = 2;", ""),
+    (".visible .global .u32 x = 1;", ".weak .global .u32 x = 2;", ""),
+    (".global .u32 x = 1;", ".global .u64 x = 2;", ""),
+    (".global .u32 x = 1;", ".visible .global .u64 x = 2;", ""),
+    (
+        ".extern .global .u32 x;",
+        ".visible .global .u64 x = 2;",
+        "b.ptx:4:23: 'x' has another type here than in another module [a.ptx:4:22: the other one]",
+    ),
+    (
+        ".visible .global .u64 x = 2;",
+        ".extern .global .u32 x;",
+        "b.ptx:4:22: 'x' has another type here than in another module [a.ptx:4:23: the other one]",
+    ),
+    (
+        ".visible .global .u32 x[4];",
+        ".extern .global .u32 x[5];",
+        "b.ptx:4:22: 'x' has another length here than in another module [a.ptx:4:23: the other one]",
+    ),
+    (
+        ".visible .global .u32 x[] = {1, 2, 3};",
+        ".extern .global .u32 x[4];",
+        "b.ptx:4:22: 'x' has another length here than in another module [a.ptx:4:23: the other one]",
+    ),
+    (".visible .global .u32 x[] = {1, 2, 3};", ".extern .global .u32 x[3];", ""),
+    (".visible .global .u32 x[4][2];", ".extern .global .u32 x[][2];", ""),
+    (
+        ".visible .global .u32 x[4][2];",
+        ".extern .global .u32 x[][3];",
+        "b.ptx:4:22: 'x' has another length here than in another module [a.ptx:4:23: the other one]",
+    ),
+    (
+        ".visible .global .u32 x[4];",
+        ".extern .global .u32 x;",
+        "b.ptx:4:22: 'x' has another type here than in another module [a.ptx:4:23: the other one]",
+    ),
+    (
+        ".visible .const .u32 x = 2;",
+        ".extern .global .u32 x;",
+        "b.ptx:4:22: 'x' has another state space here than in another module [a.ptx:4:22: the other one]",
+    ),
+    (
+        ".extern .global .u32 x;",
+        ".extern .global .f32 x;",
+        "b.ptx:4:22: 'x' has another type here than in another module [a.ptx:4:22: the other one]",
+    ),
+    (
+        ".weak .global .u32 x = 1;",
+        ".weak .global .v2 .u32 x;",
+        "b.ptx:4:24: 'x' has another type here than in another module [a.ptx:4:20: the other one]",
+    ),
+    (".common .global .u32 x[4];", ".common .global .u32 x[2];", ""),
+    (".extern .shared .f32 x[];", ".extern .shared .align 16 .b8 x[];", ""),
+    (
+        ".common .global .u32 x[4];",
+        ".visible .global .u32 x[2];",
+        "b.ptx:4:23: 'x' has another length here than in another module [a.ptx:4:22: the other one]",
+    ),
+    (
+        ".visible .func f(.param .u32 v) { ret; }",
+        ".extern .func f(.param .u64 v);",
+        "b.ptx:4:15: 'f' is declared differently before: the type of 'v' [a.ptx:4:16: the first declaration is here]",
+    ),
+    (
+        ".extern .func f(.param .u64 v);",
+        ".visible .func f(.param .u32 v) { ret; }",
+        "b.ptx:4:16: 'f' is declared differently before: the type of 'v' [a.ptx:4:15: the first declaration is here]",
+    ),
+    (
+        ".visible .func f(.param .u32 v) { ret; }",
+        ".extern .func (.param .u32 r) f(.param .u32 v);",
+        "b.ptx:4:31: 'f' is declared differently before: the number of parameters [a.ptx:4:16: the first declaration is here]",
+    ),
+    (
+        ".weak .func f(.param .u32 v) { ret; }",
+        ".weak .func f(.reg .u32 v) { ret; }",
+        "b.ptx:4:13: 'f' is declared differently before: the state space of 'v' [a.ptx:4:13: the first declaration is here]",
+    ),
+    (
+        ".visible .entry k(.param .u32 v) { ret; }",
+        ".weak .entry k(.param .u64 v) { ret; }",
+        "b.ptx:4:14: 'k' is declared differently before: the type of 'v' [a.ptx:4:17: the first declaration is here]",
+    ),
+    (".visible .func f(.param .u32 v) { ret; }", ".extern .func f(.param .u32 other);", ""),
+    (
+        ".visible .func f(.param .u32 v) { ret; }",
+        ".visible .global .u32 f;",
+        "b.ptx:4:23: 'f' is defined in two of the modules [a.ptx:4:16: the other definition]\n\
+         b.ptx:4:23: 'f' is a function in one module and a variable in another [a.ptx:4:16: the other one]",
+    ),
+    (
+        ".extern .func f;",
+        ".visible .global .u32 f;",
+        "b.ptx:4:23: 'f' is a function in one module and a variable in another [a.ptx:4:15: the other one]",
+    ),
+    (
+        ".extern .global .u32 x;",
+        ".global .u32 x = 5;",
+        "a.ptx:4:22: 'x' is declared '.extern' but defined in none of the modules [b.ptx:4:14: this one is seen in its own module alone]",
+    ),
+    (".extern .global .u32 x;", KERNEL, "a.ptx:4:22: 'x' is declared '.extern' but defined in none of the modules"),
+    (
+        KERNEL,
+        ".version 8.0\n.target sm_80\n.address_size 64\n",
+        "b.ptx:1:1: this module is for sm_80, and the first one for sm_90a [a.ptx:1:1: the first one]",
+    ),
+    (
+        KERNEL,
+        ".version 8.0\n.target sm_90a\n.address_size 32\n",
+        "b.ptx:1:1: this module is for addresses of 32 bits, and the first one for addresses of 64 bits [a.ptx:1:1: the first one]",
+    ),
+];
+
 #[test]
 fn modules_that_do_not_go_together_are_refused_with_both_places() {
-    let kernel = ".visible .entry k() { ret; }";
-    for (first, second, expected) in [
-        (kernel, kernel, "b.ptx:4:17: 'k' is defined in two of the modules [a.ptx:4:17: the other definition]"),
-        (
-            ".visible .global .u32 x = 1;",
-            ".visible .global .u32 x = 2;",
-            "b.ptx:4:23: 'x' is defined in two of the modules [a.ptx:4:23: the other definition]",
-        ),
-        (".weak .global .u32 x = 1;", ".visible .global .u32 x = 2;", ""),
-        (".visible .global .u32 x = 1;", ".weak .global .u32 x = 2;", ""),
-        (".global .u32 x = 1;", ".global .u64 x = 2;", ""),
-        (".global .u32 x = 1;", ".visible .global .u64 x = 2;", ""),
-        (
-            ".extern .global .u32 x;",
-            ".visible .global .u64 x = 2;",
-            "b.ptx:4:23: 'x' has another type here than in its '.extern' declaration [a.ptx:4:22: 'x' is declared '.extern' here]",
-        ),
-        (
-            kernel,
-            ".version 8.0\n.target sm_80\n.address_size 64\n",
-            "b.ptx:1:1: this module is for sm_80, and the first one for sm_90a [a.ptx:1:1: the first one]",
-        ),
-        (
-            kernel,
-            ".version 8.0\n.target sm_90a\n.address_size 32\n",
-            "b.ptx:1:1: this module is for addresses of 32 bits, and the first one for addresses of 64 bits [a.ptx:1:1: the first one]",
-        ),
-    ] {
-        assert_eq!(link_mistakes(first, second), expected, "{first} {second}");
+    for (first, second, expected) in LINKED {
+        assert_eq!(link_mistakes(first, second), *expected, "{first} {second}");
     }
     let both = "Launch(module: \"a.ptx\", modules: [\"b.ptx\"], kernel: \"list_sum\", grid: (1, 1, 1), block: (1, 1, 1), params: [U64(1), U64(2)])";
     let file = LaunchFile::parse("a.ron", &folder(), both.to_string()).unwrap_or_else(|wrong| panic!("{}", described(&wrong.0, &wrong.1)));

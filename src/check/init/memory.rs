@@ -87,7 +87,7 @@ impl Memory {
         self.prepared = Some(Arc::clone(&launch.prepared));
         self.blocks.clear();
         self.params.clear();
-        self.uncompared.clone_from(&launch.uncompared);
+        self.uncompared = [&launch.uncompared[..], &launch.ignored].concat();
         for range in &launch.undefined {
             if !self.undefined.iter().any(|known| known.range == *range) {
                 self.undefined.push(Undefined { range: range.clone(), written: Bytes::default(), undefined: UndefinedBytes::default() });
@@ -250,7 +250,8 @@ impl Memory {
 
     /// The same of global memory.
     fn undefine_global(&mut self, (address, bytes): (u64, u64), origin: Origin) -> Outlives {
-        let Some(range) = self.uncompared.iter().find(|range| range.contains(&address)).cloned() else { return Outlives::Launch };
+        let is_whole = |range: &&Range<u64>| range.contains(&address) && address.saturating_add(bytes) <= range.end;
+        let Some(range) = self.uncompared.iter().find(is_whole).cloned() else { return Outlives::Launch };
         if range.end - range.start > FOLLOWED {
             return Outlives::Uncompared;
         }
@@ -307,7 +308,7 @@ impl Memory {
         let reduces = matches!(&copy.work, CopyKind::Bulk { reduction: Some(_), .. } | CopyKind::StAsync { reduction: Some(_), .. });
         let mut written = Vec::new();
         copy.work.writes(event.lanes, |at, bytes| written.push((at, bytes)));
-        let is_uncompared = !reduces && !written.is_empty() && written.iter().all(|(at, _)| self.is_uncompared(*at));
+        let is_uncompared = !reduces && !written.is_empty() && written.iter().all(|(at, bytes)| self.is_uncompared(*at, *bytes));
         for (at, bytes) in written {
             if reduces && missing.is_none() && !self.holds(copy.by.number, at, bytes) {
                 missing = self.gap(copy.by.number, at, bytes);
@@ -320,14 +321,15 @@ impl Memory {
             if !is_uncompared {
                 return finding;
             }
-            let why = format!("{}; it goes to a buffer for which the launch has no expect, as it has for others", finding.why);
+            let why = format!("{}; it goes to memory that the launch does not compare, as it does others", finding.why);
             Finding { severity: Severity::Note, why, ..finding }
         })
     }
 
     /// Whether nothing looks at a place after the launch, where others are compared.
-    fn is_uncompared(&self, at: Destination) -> bool {
-        at.owner == MemoryOwner::Global && self.uncompared.iter().any(|range| range.contains(&at.address))
+    fn is_uncompared(&self, at: Destination, bytes: u64) -> bool {
+        let is_whole = |range: &Range<u64>| range.contains(&at.address) && at.address.saturating_add(bytes) <= range.end;
+        at.owner == MemoryOwner::Global && self.uncompared.iter().any(is_whole)
     }
 
     /// A copy moves bytes to shared memory: what is undefined of them is so there, with where it comes from.

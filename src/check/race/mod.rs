@@ -47,6 +47,7 @@ mod wgmma;
 mod why;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 pub(super) use cause::is_same as is_same_cause;
@@ -97,6 +98,8 @@ struct Race {
     /// What the shadows of shared memory refer to: it is swept often, and they are small.
     shared_log: Log,
     contention: Contention,
+    /// Bytes of global memory of which the launch says nothing.
+    ignored: Vec<Range<u64>>,
     conflicts: Vec<Conflict>,
     /// Whether it was said that lanes rely on lockstep.
     is_lockstep_noted: bool,
@@ -134,6 +137,7 @@ impl Race {
             log: Log::default(),
             shared_log: Log::default(),
             contention: Contention::default(),
+            ignored: Vec::new(),
             conflicts: Vec::new(),
             is_lockstep_noted: false,
             lockstep: LaneMask::NONE,
@@ -158,10 +162,10 @@ pub(super) const ROW: CheckerRow = CheckerRow {
 };
 
 impl Checker for Race {
-    fn begin(&mut self, LaunchStart { prepared, .. }: &LaunchStart) {
+    fn begin(&mut self, LaunchStart { prepared, ignored, .. }: &LaunchStart) {
         let config = &prepared.config;
         let order = HappensBefore::new(config.block.iter().product(), config.blocks_of_cluster());
-        *self = Self { prepared: Some(Arc::clone(prepared)), order, ..Self::new(&self.program) };
+        *self = Self { prepared: Some(Arc::clone(prepared)), ignored: ignored.clone(), order, ..Self::new(&self.program) };
     }
 
     fn mask(&self) -> EventMask {
@@ -370,7 +374,8 @@ impl Race {
             transitions,
         };
         compare(&mut detector, shadow.get_or_insert_default());
-        if self.log_of(owner).is_full() {
+        // Conflicts refer to the log until they are reported.
+        if self.conflicts.is_empty() && self.log_of(owner).is_full() {
             self.sweep(owner);
         }
     }

@@ -1,8 +1,11 @@
 //! Races as findings: which mistake it is, and its two sides.
 
+use std::ops::Range;
+
 use super::access::Access;
 use super::cause;
 use super::detector::{Conflict, ConflictKind};
+use super::tolerated::Tolerated;
 use super::why::{WHY_EXCHANGED, why};
 use super::{Race, ShadowMemory};
 use crate::base::Severity;
@@ -47,11 +50,20 @@ pub(super) enum LoopIteration {
 impl Race {
     /// Reports the conflicts of an access of the block in `block_slot`. True if there is a new finding among them.
     pub(super) fn report(&mut self, owner: ShadowMemory, block_slot: u32, access: &Access, to: &mut Reporter<'_>) -> bool {
-        let mut new = false;
-        if !self.conflicts.is_empty() {
-            // What follows from a race orders some threads.
-            self.record(block_slot);
+        if self.conflicts.is_empty() {
+            return false;
         }
+        // What follows from a race orders some threads.
+        self.record(block_slot);
+        let new = self.report_conflicts(owner, block_slot, access, to);
+        if self.log_of(owner).is_full() {
+            self.sweep(owner);
+        }
+        new
+    }
+
+    fn report_conflicts(&mut self, owner: ShadowMemory, block_slot: u32, access: &Access, to: &mut Reporter<'_>) -> bool {
+        let mut new = false;
         for mut conflict in std::mem::take(&mut self.conflicts) {
             self.order_racy_read(block_slot, access, &conflict);
             if conflict.kind == ConflictKind::SameValue && self.is_lost_update(&conflict.first, access) {
@@ -75,9 +87,10 @@ impl Race {
             let id = self.mistake(owner, block_slot, access, &conflict);
             let (first, second) = (self.side(&conflict.first, conflict.first_lanes), self.side(access, conflict.second_lanes));
             let distance = self.distance(&conflict.first, access);
-            let tolerated = self.tolerated(id, &conflict.first, access);
-            let severity = if tolerated.is_some() { Severity::Note } else { id.severity() };
             let touched = self.common_bytes(owner, &conflict, access);
+            let ignored = self.ignored(id, owner, (&conflict, access), &touched);
+            let tolerated = ignored.or_else(|| self.tolerated(id, &conflict.first, access));
+            let severity = if tolerated.is_some() { Severity::Note } else { id.severity() };
             if to.findings.repeats_race(Pair::new(id, to.launch, Some(&first), &second), severity, distance, &touched) {
                 continue;
             }
@@ -243,6 +256,21 @@ impl Race {
             }
         }
         touched
+    }
+
+    /// Whether all that the conflict is about are bytes of which the launch says nothing.
+    fn ignored(&mut self, id: FindingId, owner: ShadowMemory, of: (&Conflict, &Access), touched: &Touched) -> Option<Tolerated> {
+        let (conflict, access) = of;
+        if self.ignored.is_empty() || owner != ShadowMemory::Global || id.severity() == Severity::Note {
+            return None;
+        }
+        let whole = conflict.address..conflict.address.saturating_add(conflict.first.bytes.min(access.bytes).into());
+        let is_ignored = |range: &Range<u64>| self.ignored.iter().any(|all| all.start <= range.start && range.end <= all.end);
+        let are_all = !touched.ranges().is_empty() && [&whole].into_iter().chain(touched.ranges()).all(is_ignored);
+        if are_all {
+            self.contention.ignored.get_or_insert(access.pc);
+        }
+        are_all.then_some(Tolerated::Ignored)
     }
 
     fn touched(&self, owner: ShadowMemory, conflict: &Conflict, access: &Access) -> MemoryRange {

@@ -1,5 +1,6 @@
 //! Conflicts that the letter of PTX does not order, but that NVIDIA's assembler and hardware define, on which its libraries and compilers
-//! rely, and which the author of a kernel cannot change: notes, one for the kernel.
+//! rely, and which the author of a kernel cannot change; and those on bytes of which the launch says nothing. They are notes, one of each
+//! kind for the kernel.
 
 use super::Race;
 use super::access::Access;
@@ -20,6 +21,8 @@ pub(super) enum Tolerated {
     CopyOverEndedObject,
     /// libcu++ ends the use of its barriers after `match.any.sync` and an atomic of one lane.
     PipelineDestructor,
+    /// The launch says nothing of the bytes.
+    Ignored,
 }
 
 impl Tolerated {
@@ -39,6 +42,7 @@ impl Tolerated {
                 "the library lets the last thread invalidate the barrier after match.any.sync and an atomic, which by the letter of PTX \
                  do not order the other lanes' uses before it"
             }
+            Tolerated::Ignored => "the launch says nothing of these bytes (expect_ignoring), so which of the two comes last is no matter",
         }
     }
 
@@ -54,6 +58,7 @@ impl Tolerated {
                  barrier"
             }
             Tolerated::PipelineDestructor => "nothing in the kernel: it is the library's code",
+            Tolerated::Ignored => "nothing as long as the bytes are no matter; without them in expect_ignoring the race is an error",
         }
     }
 }

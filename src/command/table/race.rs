@@ -80,7 +80,8 @@ pub const COMMANDS: &[CommandSpec] = &[
             schedule as far as the finding shows there. A change holds if the finding is gone and no new one has come; it is printed \
             with what it leaves in the buffers. What does not hold is never advised: a line says what was tried, and why each failed. \
             Without a number it does this for all findings of the run, each in the program with the changes that held before. --ptx \
-            writes the changed PTX to a file, which must not be there, or be written by 'fix' before. The session stays where it is.",
+            writes the changed PTX to a file, which must not be there, or be written by 'fix' before; of several linked modules to a \
+            folder, each that changed under its name. The session stays where it is.",
         examples: &["fix 1", "fix", "fix 1 --ptx fixed.ptx"],
         handler: handler::fix,
         ..PLAIN

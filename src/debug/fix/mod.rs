@@ -26,6 +26,7 @@ pub use crate::launch::Case;
 pub use crate::program::Program;
 use candidates::{Places, Plan, further};
 use outputs::outputs;
+pub use patch::ChangedModule;
 use patch::{Patched, Placed};
 pub use report::{FixReport, FixReports};
 use trial::{Key, Seen, Trial, blurred};
@@ -82,9 +83,12 @@ pub fn fix_case(
             reports.push(search.fix(index, goes_on)?);
         }
     }
-    let text = if search.base.changes.is_empty() { None } else { Patched::new(program, &search.base.changes).ok().map(|made| made.text) };
+    let texts = match search.base.changes.as_slice() {
+        [] => Vec::new(),
+        changes => Patched::new(program, changes).map_or(Vec::new(), |made| made.texts),
+    };
     let changes = search.base.words.clone();
-    Ok(Some(FixReports { reports, changes, interrupted: search.interrupted, text }))
+    Ok(Some(FixReports { reports, changes, interrupted: search.interrupted, texts }))
 }
 
 /// The search for changes that hold.

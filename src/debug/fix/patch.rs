@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::statement::{Modifiers, rewritten};
-use crate::base::Sources;
+use crate::base::{SourceId, Sources, Span};
 use crate::check::Position;
 use crate::program::map::Maps;
 use crate::program::{Pc, Program};
@@ -29,18 +29,28 @@ pub(super) enum Placed {
 
 /// A replacement of bytes of the original text.
 struct TextEdit {
+    source: SourceId,
     range: Range<u32>,
     text: String,
     /// The instruction that the new text stands for.
     stands_for: Option<Pc>,
 }
 
+/// The text of a module with changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedModule {
+    /// The last component of the name of its file.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
 /// A program with changes.
 pub(super) struct Patched {
     /// The program.
     pub program: Arc<Program>,
-    /// Its text.
-    pub text: String,
+    /// The texts of its modules that differ.
+    pub texts: Vec<ChangedModule>,
     /// For each of its instructions, that of the original.
     original: Vec<Option<Pc>>,
 }
@@ -49,17 +59,19 @@ impl Patched {
     /// `program` with the `changes`; why not, if they exclude each other or cannot be written for its target.
     pub fn new(program: &Arc<Program>, changes: &[Placed]) -> Result<Self, String> {
         let edits = edits(program, changes)?;
-        let source = program.spans.first().ok_or("the program has no code")?.source;
-        if program.spans.iter().any(|span| span.source != source) {
-            return Err("several modules are linked, and changes are tried in a module that is alone".to_string());
-        }
-        let file = program.sources_text.file(source);
-        let text = applied(file.text(), &edits)?;
-        let (changed, diagnostics) = sema::load_at(&mut Sources::default(), file.name(), text.as_str(), &Maps::of(program.map));
+        let file = |source: SourceId| program.sources_text.file(source);
+        let named = |source: &SourceId| Ok((file(*source).name().to_string(), applied(*source, file(*source).text(), &edits)?));
+        let all = program.modules.iter().map(named).collect::<Result<Vec<_>, String>>()?;
+        let differs = |(source, (_, text)): (&SourceId, &(String, String))| {
+            let changed = || ChangedModule { name: file(*source).short_name().to_string(), text: text.clone() };
+            (text != file(*source).text()).then(changed)
+        };
+        let texts = program.modules.iter().zip(&all).filter_map(differs).collect();
+        let (changed, diagnostics) = sema::load_texts(&mut Sources::default(), all, &Maps::of(program.map));
         let wrong = || diagnostics.iter().find(|diagnostic| diagnostic.is_error()).map_or_else(String::new, |found| found.message.clone());
         let changed = changed.ok_or_else(|| format!("not valid here: {}", wrong()))?;
         let original = originals(program, &changed, &edits);
-        Ok(Self { program: changed, text, original })
+        Ok(Self { program: changed, texts, original })
     }
 
     /// The instruction of the original that the one at `pc` is, or stands for; none of an inserted one.
@@ -90,7 +102,7 @@ fn edits(program: &Program, changes: &[Placed]) -> Result<Vec<TextEdit>, String>
         let opcode = program.opcode(pc).ok_or("no statement")?;
         let text = rewritten(&opcode.text, modifiers, program).ok_or_else(|| format!("'{}' takes no such modifier", opcode.text))?;
         let range = statement.opcode_span.start..statement.opcode_span.end;
-        edits.push(TextEdit { range, text, stands_for: Some(pc) });
+        edits.push(TextEdit { source: statement.opcode_span.source, range, text, stands_for: Some(pc) });
     }
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     Ok(edits)
@@ -100,29 +112,30 @@ fn edit(program: &Program, change: &Placed) -> Result<TextEdit, String> {
     let span = |pc: &Pc| program.spans.get(pc.index()).filter(|_| program.statement(*pc).is_some()).ok_or("no statement");
     Ok(match change {
         Placed::Insert(Position::Before(pc), text) => {
-            let at = span(pc)?.start;
-            TextEdit { range: at..at, text: format!("{text}\n\t"), stands_for: None }
+            let &Span { source, start: at, .. } = span(pc)?;
+            TextEdit { source, range: at..at, text: format!("{text}\n\t"), stands_for: None }
         }
         Placed::Insert(Position::After(pc), text) => {
-            let at = span(pc)?.end;
-            TextEdit { range: at..at, text: format!("\n\t{text}"), stands_for: None }
+            let &Span { source, end: at, .. } = span(pc)?;
+            TextEdit { source, range: at..at, text: format!("\n\t{text}"), stands_for: None }
         }
         Placed::Operand(pc, number, text) => {
             let operand = program.operands(*pc).get(*number).ok_or("no such operand")?;
-            TextEdit { range: operand.start..operand.end, text: text.clone(), stands_for: None }
+            TextEdit { source: operand.source, range: operand.start..operand.end, text: text.clone(), stands_for: None }
         }
         Placed::Replace(pc, text) => {
             let span = span(pc)?;
-            TextEdit { range: span.start..span.end, text: text.clone(), stands_for: Some(*pc) }
+            TextEdit { source: span.source, range: span.start..span.end, text: text.clone(), stands_for: Some(*pc) }
         }
         Placed::Modify(..) => return Err("a modifier is no edit of its own".into()),
     })
 }
 
-fn applied(text: &str, edits: &[TextEdit]) -> Result<String, String> {
+/// The text of the file `source` with those of the edits that are of it.
+fn applied(source: SourceId, text: &str, edits: &[TextEdit]) -> Result<String, String> {
     let mut changed = String::with_capacity(text.len() + 256);
     let mut at = 0;
-    for edit in edits {
+    for edit in edits.iter().filter(|edit| edit.source == source) {
         let kept = text.get(at as usize..edit.range.start as usize).filter(|_| edit.range.start >= at);
         changed += kept.ok_or("two changes exclude each other")?;
         changed += &edit.text;
@@ -134,10 +147,11 @@ fn applied(text: &str, edits: &[TextEdit]) -> Result<String, String> {
 
 /// For each instruction of `changed`, that of `program`.
 fn originals(program: &Program, changed: &Program, edits: &[TextEdit]) -> Vec<Option<Pc>> {
-    let starts: BTreeMap<u32, Pc> = program.spans.iter().enumerate().rev().map(|(pc, span)| (span.start, Pc(pc as u32))).collect();
-    let original = |start: u32| {
+    let all = program.spans.iter().enumerate().rev();
+    let starts: BTreeMap<(SourceId, u32), Pc> = all.map(|(pc, span)| ((span.source, span.start), Pc(pc as u32))).collect();
+    let original = |source: SourceId, start: u32| {
         let (mut old, mut new) = (0, 0);
-        for edit in edits {
+        for edit in edits.iter().filter(|edit| edit.source == source) {
             let begins = new + (edit.range.start - old);
             if start < begins {
                 break;
@@ -148,9 +162,10 @@ fn originals(program: &Program, changed: &Program, edits: &[TextEdit]) -> Vec<Op
             }
             (old, new) = (edit.range.end, ends);
         }
-        starts.get(&(start - new + old)).copied()
+        starts.get(&(source, start - new + old)).copied()
     };
-    changed.spans.iter().map(|span| original(span.start)).collect()
+    let modules: BTreeMap<SourceId, SourceId> = changed.modules.iter().copied().zip(program.modules.iter().copied()).collect();
+    changed.spans.iter().map(|span| modules.get(&span.source).and_then(|source| original(*source, span.start))).collect()
 }
 
 #[cfg(test)]
@@ -186,8 +201,8 @@ L:	st.global.u32 [%d], %r;
         let barrier = || "bar.sync 0;".to_string();
         let changes = [Placed::Insert(Position::Before(Pc(1)), barrier()), Placed::Insert(Position::Before(Pc(2)), barrier())];
         let Some(Ok(made)) = patched(&changes) else { panic!("it can be made") };
-        assert!(made.text.contains("\tbar.sync 0;\n\t@%p ld.global.u32 %r, [%d]; // read"), "{}", made.text);
-        assert!(made.text.contains("L:\tbar.sync 0;\n\tst.global.u32"), "{}", made.text);
+        assert!(made.texts[0].text.contains("\tbar.sync 0;\n\t@%p ld.global.u32 %r, [%d]; // read"), "{}", made.texts[0].text);
+        assert!(made.texts[0].text.contains("L:\tbar.sync 0;\n\tst.global.u32"), "{}", made.texts[0].text);
         let original: Vec<Option<u32>> = (0..6).map(|pc| made.original(Pc(pc)).map(|pc| pc.0)).collect();
         assert_eq!(original, [Some(0), None, Some(1), None, Some(2), Some(3)]);
     }
@@ -195,7 +210,7 @@ L:	st.global.u32 [%d], %r;
     #[test]
     fn a_statement_goes_after_the_semicolon() {
         let Some(Ok(made)) = patched(&[Placed::Insert(Position::After(Pc(1)), "bar.sync 0;".into())]) else { panic!("it can be made") };
-        assert!(made.text.contains("[%d];\n\tbar.sync 0; // read"), "{}", made.text);
+        assert!(made.texts[0].text.contains("[%d];\n\tbar.sync 0; // read"), "{}", made.texts[0].text);
     }
 
     #[test]
@@ -203,7 +218,7 @@ L:	st.global.u32 [%d], %r;
         let Some(Ok(made)) = patched(&[Placed::Modify(Pc(1), Modifiers::semantics(crate::isa::Ordering::Relaxed))]) else {
             panic!("it can be made")
         };
-        assert!(made.text.contains("@%p ld.relaxed.gpu.global.u32 %r"), "{}", made.text);
+        assert!(made.texts[0].text.contains("@%p ld.relaxed.gpu.global.u32 %r"), "{}", made.texts[0].text);
         assert_eq!(made.original(Pc(1)), Some(Pc(1)));
     }
 

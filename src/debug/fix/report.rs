@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::patch::ChangedModule;
 use crate::base::save::{cause, save};
 use crate::debug::findings::{FindingText, FixOutcome};
 use crate::debug::ron_text::read_text;
@@ -17,8 +18,8 @@ pub struct FixReports {
     pub changes: Vec<String>,
     /// The user interrupted it.
     pub interrupted: bool,
-    /// The PTX text with all changes that held; none where none did.
-    pub text: Option<String>,
+    /// The modules with all changes that held; none where none did.
+    pub texts: Vec<ChangedModule>,
 }
 
 /// What came of a finding.
@@ -42,17 +43,35 @@ impl FixReports {
         }
     }
 
-    /// Writes the changed PTX to `path`, which must not be there or be the work of an earlier call; returns a line on it.
+    /// Writes the changed PTX to `path`, which must not be there or be the work of an earlier call, or each changed module to a file of its
+    /// name in the folder `path`; returns a line on each file.
     ///
     /// # Errors
-    /// No change held, another file is there, or it cannot be written, in one line.
+    /// No change held, several modules changed and `path` is no folder, another file is there, or it cannot be written, in one line.
     pub fn save(&self, path: &Path) -> Result<String, String> {
-        let Some(text) = &self.text else { return Err(format!("no change held, so {} is not written", path.display())) };
-        may_replace(path)?;
+        let names: Vec<&str> = self.texts.iter().map(|module| module.name.as_str()).collect();
+        let is_folder = path.is_dir();
+        let twice = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));
+        match names.as_slice() {
+            [] => return Err(format!("no change held, so {} is not written", path.display())),
+            [_, _, ..] if !is_folder => {
+                return Err(format!("{}: {} changed: FILE is to be a folder that is there", path.display(), names.join(" and ")));
+            }
+            [_, ..] => {}
+        }
+        if let Some((_, name)) = twice {
+            return Err(format!("{}: two modules that changed are called {name}: rename one of them", path.display()));
+        }
+        let place = |module: &ChangedModule| if is_folder { path.join(&module.name) } else { path.to_path_buf() };
+        self.texts.iter().try_for_each(|module| may_replace(&place(module)))?;
+        self.texts.iter().map(|module| self.write(module, &place(module))).collect()
+    }
+
+    fn write(&self, module: &ChangedModule, path: &Path) -> Result<String, String> {
         let lines: String = self.changes.iter().map(|change| format!("//   {change}\n")).collect();
         let head = format!("{HEAD}\n{lines}");
         let cannot = |error| format!("cannot write {}: {}", path.display(), cause(&error));
-        save(path, &[head.as_bytes(), text.as_bytes()]).map_err(cannot)?;
+        save(path, &[head.as_bytes(), module.text.as_bytes()]).map_err(cannot)?;
         Ok(format!("changed PTX written to {}\n", path.display()))
     }
 }

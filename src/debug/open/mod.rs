@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::made_up::made_up;
-use self::modules::{Chosen, choose, choose_at};
+pub use self::modules::read_text_module;
+use self::modules::{Chosen, apart, choose, choose_at};
 use super::arrays;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span, save};
 use crate::container::{self, bundle};
@@ -224,13 +225,6 @@ fn refuse_foreign(path: &Path) -> Result<(), OpenError> {
     foreign(path, &head(path)).map_or(Ok(()), |kind| Err(OpenError::File(kind.message(path))))
 }
 
-/// Reads PTX from memory; `name` stands for it in messages.
-pub fn read_text_module(name: &Path, text: String) -> Module {
-    let mut sources = Sources::default();
-    let (program, diagnostics) = sema::load(&mut sources, name.display().to_string(), text);
-    Module { program, sources, diagnostics }
-}
-
 /// The first bytes of the file at `path`; none of what cannot be read, which is said when all of it is.
 fn head(path: &Path) -> Vec<u8> {
     let mut head = Vec::new();
@@ -256,14 +250,11 @@ fn says_nothing(path: &Path) -> bool {
 }
 
 fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
-    let file = LaunchFile::read(path).map_err(|error| match error {
+    let mut file = LaunchFile::read(path).map_err(|error| match error {
         LaunchFileError::Unreadable(message) => OpenError::File(message),
         LaunchFileError::Wrong(wrong) => OpenError::Launch(wrong.0, wrong.1),
     })?;
-    if let Some(name) = outside::outside_bundle(&file) {
-        let message = format!("{}: '{name}' is no member of the bundle, and a bundle reads no other files", path.display());
-        return Err(OpenError::File(message));
-    }
+    outside::refuse_outside(&file, path).map_err(OpenError::File)?;
     let maps = Maps::avoiding(&file.occupied());
     if request.modules.is_empty() && file.module().is_none() && !file.modules().is_empty() {
         let paths: Vec<PathBuf> = file.modules().iter().map(|module| file.folder.join(module)).collect();
@@ -274,7 +265,10 @@ fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
     let modules = match (request.modules.as_slice(), file.module()) {
         ([], Some(module)) => vec![file.folder.join(module)],
         ([], None) => return Err(OpenError::File(format!("{} names no module: give the PTX file as well", path.display()))),
-        (given, _) => given.to_vec(),
+        (given, _) => {
+            file.content.name_modules(&[]);
+            given.to_vec()
+        }
     };
     let launches = file.launches();
     let kernel = request.overrides.kernel.as_deref().or(launches.first().and_then(|(_, launch)| launch.kernel.as_deref()));
@@ -306,6 +300,7 @@ fn with_choice(mut opened: Opened, Chosen { reasons, problems, .. }: Chosen) -> 
 /// # Errors
 /// It does not fit the program.
 pub fn open_launch_file(module: PathBuf, program: Arc<Program>, mut file: LaunchFile, overrides: &Overrides) -> Result<Opened, OpenError> {
+    let program = apart(program, &file.occupied());
     let overrides = &with_full_name(overrides, &program);
     change(&mut file, overrides, &program, &module).map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
     finish(file, program, module, overrides)

@@ -1,12 +1,13 @@
 //! The modules that a path stands for: that of a text, those of a program, a library or a cache, and which of them holds a kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::linked::{self, Linked};
 use super::{KERNEL, Module, OpenError, absent, read_module_at};
-use crate::base::{Sources, counted};
+use crate::base::{SourceId, Sources, counted};
 use crate::container::bundle::{is_file, is_inside, launch_of};
 use crate::container::{self, Outline, outline};
 use crate::launch::Overrides;
@@ -238,6 +239,28 @@ pub fn read_all(path: &Path, reading: Reading<'_>) -> Result<(Vec<Module>, Vec<P
     }
 }
 
+/// Reads PTX from memory; `name` stands for it in messages.
+pub fn read_text_module(name: &Path, text: String) -> Module {
+    let mut sources = Sources::default();
+    let (program, diagnostics) = sema::load(&mut sources, name.display().to_string(), text);
+    Module { program, sources, diagnostics }
+}
+
+/// `program`, with its variables and windows elsewhere where they would lie in the `occupied` ranges.
+pub fn apart(program: Arc<Program>, occupied: &[Range<u64>]) -> Arc<Program> {
+    let maps = Maps::avoiding(occupied);
+    if maps.of_width(program.address_bits) == program.map {
+        return program;
+    }
+    let text = |module: &SourceId| {
+        let file = program.sources_text.file(*module);
+        (file.name().to_string(), file.text().to_string())
+    };
+    let (moved, _) = sema::load_texts(&mut Sources::default(), program.modules.iter().map(text).collect(), &maps);
+    // Elsewhere there may be no room for all of it; what then lies in each other's place is an error of the launch.
+    moved.unwrap_or(program)
+}
+
 /// Reads the modules at `paths` and links them; CUDA C++ is compiled first.
 ///
 /// # Errors
@@ -249,13 +272,9 @@ pub fn read_linked(paths: &[PathBuf], compiler: &Compiler, maps: &Maps) -> Resul
 }
 
 /// The module that these texts are, each with its name; several are linked.
-fn load_linked(mut texts: Vec<(String, String)>, maps: &Maps) -> Module {
+fn load_linked(texts: Vec<(String, String)>, maps: &Maps) -> Module {
     let mut sources = Sources::default();
-    let sole = if texts.len() == 1 { texts.pop() } else { None };
-    let (program, diagnostics) = match sole {
-        Some((name, text)) => sema::load_at(&mut sources, name, text, maps),
-        None => sema::load_linked(&mut sources, texts, maps),
-    };
+    let (program, diagnostics) = sema::load_texts(&mut sources, texts, maps);
     Module { program, sources, diagnostics }
 }
 

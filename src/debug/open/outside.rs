@@ -1,12 +1,13 @@
 //! What the launch file of a bundle may name.
 
 use std::cell::RefCell;
+use std::path::Path;
 
 use crate::container::bundle;
 use crate::launch::{LaunchFile, rename_files};
 
-/// The file outside the bundle that the launch file of one names: a bundle may come from anywhere.
-pub(super) fn outside_bundle(file: &LaunchFile) -> Option<String> {
+/// Refuses the launch file of a bundle, which may come from anywhere, that names a file outside of it.
+pub(super) fn refuse_outside(file: &LaunchFile, path: &Path) -> Result<(), String> {
     let named = RefCell::new(None);
     if bundle::is_bundle(&file.folder) {
         rename_files(&mut file.content.clone(), &|name: &mut String| {
@@ -15,5 +16,8 @@ pub(super) fn outside_bundle(file: &LaunchFile) -> Option<String> {
             }
         });
     }
-    named.into_inner()
+    match named.into_inner() {
+        Some(name) => Err(format!("{}: '{name}' is no member of the bundle, and a bundle reads no other files", path.display())),
+        None => Ok(()),
+    }
 }

@@ -50,7 +50,7 @@ impl<'a> Job<'a> {
             if buffer.expect.is_none() && buffers.iter().any(|other| other.expect.is_some()) {
                 device.leave_uncompared(address..address + buffer.bytes);
             }
-            buffer.ignored.iter().for_each(|range| device.leave_uncompared(address + range.start..address + range.end));
+            buffer.ignored.iter().for_each(|range| device.ignore(address + range.start..address + range.end));
             addresses.push(address);
         }
         for given in &fault_context.launch.variables {

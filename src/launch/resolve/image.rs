@@ -6,10 +6,12 @@ use crate::isa::{self, AddressMode, ChannelType, Filter, Geometry, ImageKind};
 use crate::launch::element::Element;
 use crate::launch::file::{Launch, Param};
 use crate::launch::image::{BufferRef, Image, ReadMode, Sampler, Surface, Texture};
-use crate::launch::init::Contents;
-use crate::launch::plan::PlannedImage;
+use crate::launch::plan::{ParamValue, PlannedImage};
 use crate::launch::value_path::ValuePath;
 use crate::program::{self, Content, Texels, map};
+
+/// Parameters of a kernel at most, each of which can be the handle of an image.
+const PARAMS_MAX: u64 = 1 << 16;
 
 /// Texels of an extent at most.
 const EXTENT_MAX: u32 = 1 << 27;
@@ -69,16 +71,20 @@ impl Resolver<'_> {
         self.image(index, place, image, scope, map::image_handle(param))
     }
 
+    /// The handle of an image that stands at some bytes of a structure, of memory or of a variable.
+    pub(super) fn image_part(&mut self, index: usize, place: &ValuePath, image: &Image, scope: &mut Scope) -> Option<ParamValue> {
+        let handle = map::image_handle(PARAMS_MAX + scope.images.len() as u64);
+        let planned = self.image(index, place, image, scope, handle)?;
+        scope.images.push(planned);
+        Some(ParamValue::Bytes(handle.to_le_bytes().to_vec()))
+    }
+
     fn image(&mut self, index: usize, place: &ValuePath, image: &Image, scope: &mut Scope, handle: u64) -> Option<PlannedImage> {
         let (content, buffer, name) = match image {
             Image::Texture(texture) => self.texture(index, place, texture, scope)?,
             Image::Surface(surface) => self.surface(index, place, surface, scope)?,
             Image::Sampler(sampler) => (Content::Sampler(self.sampler(place, sampler)?), None, "sampler".to_string()),
         };
-        if let Some(buffer) = buffer.map(|buffer| &scope.buffers[buffer]).filter(|buffer| matches!(buffer.contents, Contents::Pages(_))) {
-            self.error(place, format!("the texels lie in '{}', of which not all pages are known", buffer.name));
-            return None;
-        }
         Some(PlannedImage { image: program::Image { handle, name: name.into(), content }, buffer })
     }
 

@@ -104,12 +104,10 @@ impl Resolver<'_> {
     }
 
     fn part(&mut self, index: usize, place: &ValuePath, param: &Param, scope: &mut Scope) -> Option<ParamValue> {
-        if let Some(image) = image_of(param) {
-            let noun = image.noun();
-            self.error(place, format!("the handle of a {noun} is made for a parameter or a variable, not for bytes of a structure"));
-            return None;
+        match image_of(param) {
+            Some(image) => self.image_part(index, place, &image, scope),
+            None => self.value(index, place, param, scope),
         }
-        self.value(index, place, param, scope)
     }
 
     /// Bytes of a value.

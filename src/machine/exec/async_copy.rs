@@ -93,6 +93,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.check_sizes(&sizes, active)?;
         let to = self.blocks_of_lanes(bulk.to, &sizes, true, group, active)?;
         let from = self.blocks_of_lanes(bulk.from, &sizes, false, group, active)?;
+        self.check_known_blocks(&from, &sizes, active, group)?;
+        if bulk.reduction.is_some() {
+            self.check_known_blocks(&to, &sizes, active, group)?;
+        }
         let barriers = match bulk.completion {
             Completion::Mbarrier(place) => Some(self.barriers_of_lanes(place, group, active)?),
             Completion::BulkGroup => None,
@@ -156,19 +160,26 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 return Err(self.trap(TrapKind::OutOfBounds, LaneMask::of(lane), &message));
             }
             let at = Destination { owner: self.owner_of(&first), address: first.access.addresses[lane] };
-            if !write && first.space == Space::Global {
-                self.check_known_range(at.address, sizes[lane].into(), lane, group)?;
-            }
             named[lane] = Some(at);
         }
         Ok(named)
     }
 
-    /// What a copy reads of global memory must be known.
-    pub(super) fn check_known_range(&self, address: u64, bytes: u64, lane: usize, group: &Group) -> Result<(), Box<Trap>> {
-        let unknown = self.global.find(address).and_then(|allocation| allocation.first_unknown(address, address, bytes));
-        match unknown {
-            Some(unknown) => Err(self.memory_fault(&LaneAccess::new([unknown; 32], LaneMask::of(lane), 1), Space::Global, false, group)),
+    /// What copies read of global memory, and what they combine with, must be known.
+    fn check_known_blocks(
+        &self,
+        places: &PerLane<Option<Destination>>,
+        sizes: &PerLane<u32>,
+        active: LaneMask,
+        group: &Group,
+    ) -> Result<(), Box<Trap>> {
+        let unknown = |lane: usize| {
+            let at = places[lane].filter(|at| matches!(at.owner, MemoryOwner::Global))?.address;
+            let unknown = self.global.find(at)?.first_unknown(at, at, sizes[lane].into())?;
+            Some(LaneAccess::new([unknown; 32], LaneMask::of(lane), 1))
+        };
+        match active.iter().find_map(unknown) {
+            Some(access) => Err(self.memory_fault(&access, Space::Global, false, group)),
             None => Ok(()),
         }
     }
@@ -233,6 +244,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let bytes = ty.bytes() * sources.len() as u32;
         let mut access = self.access(&to.address, group, active, bytes);
         let segments = self.locate(&mut access, to.space, true, group)?.with(access);
+        if reduction.is_some() {
+            self.check_known(&segments, group)?;
+        }
         let barriers = self.barriers_of_lanes(mbarrier, group, active)?;
         let data = self.bytes_of_lanes(sources, ty, group, active);
         for segment in segments {

@@ -15,6 +15,14 @@ use crate::program::{Access, Address, Completion, Src, TENSOR_MAP_BYTES, TensorC
 /// Alignment of a tensor map.
 const MAP_ALIGNMENT: u32 = 64;
 
+/// A byte of a tensor that a copy cannot have.
+#[derive(Clone, Copy)]
+struct Hole {
+    address: u64,
+    /// Whether there is memory, of which it is not known what it holds.
+    is_there: bool,
+}
+
 /// The 128 bytes of a map.
 type MapBytes = [u8; TENSOR_MAP_BYTES];
 
@@ -136,11 +144,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             );
             return Err(self.trap(TrapKind::OutOfBounds, lane, &message));
         }
-        let reads = request.direction == Direction::Load;
-        match self.hole(&shape, reads) {
-            Some(address) => {
-                let access = LaneAccess::new([address; 32], lane, 1);
-                let mut trap = self.memory_fault(&access, Space::Global, request.direction != Direction::Load, group);
+        match self.hole(&shape, request.direction != Direction::Store) {
+            Some(hole) => {
+                let access = LaneAccess::new([hole.address; 32], lane, 1);
+                let writes = request.direction != Direction::Load && !hole.is_there;
+                let mut trap = self.memory_fault(&access, Space::Global, writes, group);
                 let reached = if trap.kind == TrapKind::NotCaptured { "memory that is not known" } else { "memory that is not there" };
                 trap.message = format!("the box of the tensor at {:#x} reaches {reached}: {}", map.address, trap.message);
                 Err(trap)
@@ -150,20 +158,21 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// The first byte of the box that lies in the tensor and not in memory, or is not known and read.
-    fn hole(&self, shape: &TensorBox, reads: bool) -> Option<u64> {
+    fn hole(&self, shape: &TensorBox, reads: bool) -> Option<Hole> {
         let mut hole = None;
         shape.unswizzled_runs(|ByteRun { global, bytes, .. }| {
-            if let (Some(address), None) = (global, hole) {
-                hole = match self.global.find(address) {
-                    None => Some(address),
-                    Some(allocation) => {
-                        let end = allocation.base.saturating_add(allocation.pages.len());
-                        let is_inside = address.saturating_add(bytes) <= end;
-                        let unknown = || allocation.first_unknown(address, address, bytes).filter(|_| reads);
-                        if is_inside { unknown() } else { Some(end) }
-                    }
-                };
-            }
+            let (Some(address), None) = (global, hole) else { return };
+            let Some(allocation) = self.global.find(address) else {
+                hole = Some(Hole { address, is_there: false });
+                return;
+            };
+            let end = allocation.base.saturating_add(allocation.pages.len());
+            hole = if address.saturating_add(bytes) > end {
+                Some(Hole { address: end, is_there: false })
+            } else {
+                let unknown = allocation.first_unknown(address, address, bytes).filter(|_| reads);
+                unknown.map(|address| Hole { address, is_there: true })
+            };
         });
         hole
     }

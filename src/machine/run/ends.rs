@@ -24,6 +24,8 @@ pub struct LaunchStart {
     pub allocations: Vec<Range<u64>>,
     /// The buffers whose contents nothing looks at after the last launch, where others are compared.
     pub uncompared: Vec<Range<u64>>,
+    /// Bytes of which nothing is said.
+    pub ignored: Vec<Range<u64>>,
 }
 
 /// A launch that has ended or was cut off.
@@ -89,7 +91,8 @@ impl Machine {
         let (undefined, uncompared) = (self.device.undefined().collect(), self.device.uncompared().to_vec());
         // Padding counts, since words may touch it.
         let allocations = self.device.global().allocations().map(|of| of.base..of.base + of.pages.len()).collect();
-        LaunchStart { prepared: Arc::clone(&self.prepared), undefined, uncompared, allocations }
+        let ignored = self.device.ignored().to_vec();
+        LaunchStart { prepared: Arc::clone(&self.prepared), undefined, uncompared, ignored, allocations }
     }
 
     /// The present state of the launch, for observers that have followed it to here.

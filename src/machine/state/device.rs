@@ -27,6 +27,8 @@ pub struct Device {
     undefined: Vec<Range<u64>>,
     /// The buffers whose contents nothing looks at after the last launch, where others are compared.
     uncompared: Vec<Range<u64>>,
+    /// Bytes of which the case says that nothing is said of them.
+    ignored: Vec<Range<u64>>,
 }
 
 /// An address range that is not all inside one allocation.
@@ -65,6 +67,7 @@ impl Device {
             reserved: map.regions(program_bits).map(|(_, range)| range).to_vec(),
             undefined: Vec::new(),
             uncompared: Vec::new(),
+            ignored: Vec::new(),
         };
         let program = Arc::clone(&device.program);
         for variable in &program.variables {
@@ -271,6 +274,17 @@ impl Device {
         &self.uncompared
     }
 
+    /// Nothing is said of what `range` holds after the last launch.
+    pub fn ignore(&mut self, range: Range<u64>) {
+        assert!(range.start <= range.end, "a range ends where it starts or later");
+        self.ignored.push(range);
+    }
+
+    /// Bytes of which nothing is said.
+    pub fn ignored(&self) -> &[Range<u64>] {
+        &self.ignored
+    }
+
     /// What kernels wrote with `printf`, from the first launch on.
     pub fn printed(&self) -> &Printed {
         &self.runtime.printed
@@ -280,7 +294,7 @@ impl Device {
 impl Hash for Device {
     /// What kernels can change.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { global, runtime, program: _, constant_memory: _, next: _, reserved: _, undefined: _, uncompared: _ } = self;
+        let Self { global, runtime, program: _, constant_memory: _, next: _, reserved: _, undefined: _, uncompared: _, ignored: _ } = self;
         (global, runtime).hash(state);
     }
 }

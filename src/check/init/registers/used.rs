@@ -69,7 +69,7 @@ pub(in crate::check::init) fn report(
         Matters::Address => format!("{read} is part of the address that {}", lanes_do(lanes, "access")),
         Matters::Value => format!("{} {read}", lanes_do(lanes, "store")),
         Matters::UncomparedValue => {
-            format!("{} {read} in a buffer for which the launch has no expect, as it has for others", lanes_do(lanes, "store"))
+            format!("{} {read} in memory that the launch does not compare, as it does others", lanes_do(lanes, "store"))
         }
         Matters::Operand => format!("{read} says what {} here", lanes_do(lanes, "do")),
     };

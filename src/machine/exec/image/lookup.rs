@@ -31,6 +31,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         };
         let mut results: Results = SmallVec::from_elem([0; 32], 4);
         let mut addresses: SmallVec<[(u64, usize); 64]> = SmallVec::new();
+        let mut unknown = None;
         for lane in active.iter() {
             let Some(texture) = images[lane].and_then(|index| texture_of(&prepared.config.images[index])) else { continue };
             let named = samplers.as_ref().and_then(|samplers| samplers[lane]).and_then(|index| sampler_of(&prepared.config.images[index]));
@@ -39,8 +40,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 Lookup { texture, sampler: named.unwrap_or(&texture.sampler), geometry: access.geometry, place: &place, float, gather };
             let Texel(components) = sample(&lookup, |address| {
                 addresses.push((address, lane));
-                self.texel(texture, address)
+                self.texel(texture, address, &mut unknown)
             });
+            if let Some(address) = unknown {
+                return Err(self.unknown_texel(address, lane, group));
+            }
             for (result, word) in results.iter_mut().zip(components) {
                 result[lane] = u64::from(word);
             }
@@ -55,12 +59,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(())
     }
 
-    /// The texel at an address, whose buffer is there for the whole launch.
-    fn texel(&self, texture: &Texture, address: u64) -> Texel {
+    /// The texel at an address, whose buffer is there for the whole launch; the first byte that is not known goes to `unknown`.
+    fn texel(&self, texture: &Texture, address: u64, unknown: &mut Option<u64>) -> Texel {
         let mut bytes = [0; 16];
         let bytes = &mut bytes[..texture.texels.texel_bytes() as usize];
         if let Some(allocation) = self.global.find(address) {
             allocation.pages.read(address - allocation.base, bytes);
+            *unknown = unknown.or_else(|| allocation.first_unknown(address, address, bytes.len() as u64));
         }
         texture.texels.decode(bytes, texture.normalized_float)
     }

@@ -10,6 +10,7 @@ use crate::isa::{ImageKind, ScalarType, Space};
 use crate::machine::event::{AccessEvent, AccessKind, Event, EventKind};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, PerLane};
+use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Handle, ImageAccess, ImageFn, ImageId, find};
 
@@ -69,7 +70,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let handle = handles[lanes.first()];
         let what = match find(images, handle) {
             Some(image) => format!("it is that of the {} '{}'", image.kind().noun(), image.name),
-            None => "this launch has none with it".to_string(),
+            None => {
+                let entry = match kind {
+                    ImageKind::Texture => "Texture(..)",
+                    ImageKind::Surface => "Surface(..)",
+                    ImageKind::Sampler => "Sampler(..)",
+                };
+                format!("this launch has none with it; a launch file makes one where it says {entry} for its bytes (ptxdbg-launch(5))")
+            }
         };
         self.trap(TrapKind::Handle, lanes, &format!("{handle:#x} is not the handle of a {}: {what}", kind.noun()))
     }
@@ -85,6 +93,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for (d, values) in access.dests.iter().zip(results) {
             if access.wide { lanes.put64(*d, values) } else { lanes.put32(*d, &values.map(|value| value as u32)) }
         }
+    }
+
+    /// The fault of a lane that reads a texel of which the byte at `address` is not known.
+    fn unknown_texel(&self, address: u64, lane: usize, group: &Group) -> Box<Trap> {
+        let mut trap = self.memory_fault(&LaneAccess::new([address; 32], LaneMask::of(lane), 1), Space::Global, false, group);
+        trap.message = format!("a texel is not known: {}", trap.message);
+        trap
     }
 
     /// Reports accesses of single lanes.

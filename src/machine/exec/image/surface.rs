@@ -25,6 +25,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 (Err(message), SurfaceBounds::Trap) => return Err(self.trap(TrapKind::OutOfBounds, LaneMask::of(lane), &message)),
                 (spot, _) => spot.unwrap_or(None),
             };
+            let reads = matches!(access.f, ImageFn::Load(..) | ImageFn::Reduce { .. });
+            let read = spots[lane].filter(|_| reads).and_then(|address| Some((address, self.global.find(address)?)));
+            if let Some(unknown) = read.and_then(|(address, memory)| memory.first_unknown(address, address, view.bytes)) {
+                return Err(self.unknown_texel(unknown, lane, group));
+            }
         }
         let values: SmallVec<[PerLane<u64>; 4]> = access
             .values

@@ -12,7 +12,7 @@ use crate::machine::state::mbarrier::{Contribution, MbarrierOperation, Refused};
 use crate::machine::state::read_modify_write;
 
 /// Bytes that a byte mask repeats over.
-const MASKED: usize = 16;
+const MASKED: u64 = 16;
 
 impl AsyncCopy {
     /// Makes the destination read as poison until the copy ends.
@@ -106,14 +106,12 @@ fn deliver(to: Destination, bytes: &[u8], reduction: Option<(AtomicFn, ScalarTyp
     if reduction.is_none() && mask == u16::MAX {
         return view.write(to.owner, to.address, bytes);
     }
+    let Some((f, ty)) = reduction else {
+        let kept = bytes.iter().zip(0..).filter(|(_, at)| mask >> (at % MASKED) & 1 != 0);
+        return kept.for_each(|(byte, at)| view.write(to.owner, to.address + at, &[*byte]));
+    };
     let mut now = vec![0; bytes.len()];
     view.read(to.owner, to.address, &mut now);
-    match reduction {
-        Some((f, ty)) => read_modify_write::all(f, ty, &mut now, bytes),
-        None => {
-            let kept = now.iter_mut().zip(bytes).enumerate().filter(|(at, _)| mask >> (at % MASKED) & 1 != 0);
-            kept.for_each(|(_, (now, byte))| *now = *byte);
-        }
-    }
+    read_modify_write::all(f, ty, &mut now, bytes);
     view.write(to.owner, to.address, &now);
 }

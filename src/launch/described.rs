@@ -1,0 +1,80 @@
+//! All that a launch describes and that can be compared, wherever it stands: memory, buffers of parameters, and those in structures, maps,
+//! images and memory.
+
+use super::element::Element;
+use super::file::{Buffer, Init, Launch, Memory, Param, Parts, Tolerance};
+use super::image::{BufferRef, Image, Surface, Texture};
+use super::tensor_map::TensorMap;
+use super::value_path::ValuePath;
+
+/// A buffer, or memory.
+pub(super) struct Described<'a> {
+    /// Where it is described.
+    pub place: ValuePath,
+    /// Its name.
+    pub name: String,
+    /// Its address, if one is said.
+    pub at: Option<u64>,
+    /// How it is compared.
+    pub elem: Element,
+    /// What it must hold at the end.
+    pub expect: &'a mut Option<Init>,
+    /// How close it must be.
+    pub tolerance: &'a mut Option<Tolerance>,
+}
+
+/// What the launch at `place` describes, in the order of definition.
+pub(super) fn described<'a>(launch: &'a mut Launch, place: &ValuePath) -> Vec<Described<'a>> {
+    let mut all = Vec::new();
+    let mut later = Vec::new();
+    for (index, memory) in launch.memory.iter_mut().enumerate() {
+        let place = place.field("memory").item(index);
+        let name = memory.name();
+        let Memory { at, elem, init, expect, tolerance, .. } = memory;
+        let Some(name) = name else { continue };
+        of_init(init, &place.field("init"), &mut later);
+        all.push(Described { place, name, at: *at, elem: *elem, expect, tolerance });
+    }
+    for (index, param) in launch.params.iter_mut().enumerate() {
+        of_param(param, &place.param(index), &mut all);
+    }
+    for (name, image) in &mut launch.bind {
+        if let Image::Texture(Texture { buffer: BufferRef::Buffer(buffer), .. })
+        | Image::Surface(Surface { buffer: BufferRef::Buffer(buffer), .. }) = image
+        {
+            of_buffer(buffer, &place.field("bind").key(name).field("buffer"), &mut all);
+        }
+    }
+    for (name, init) in &mut launch.variables {
+        of_init(init, &place.field("variables").key(name), &mut all);
+    }
+    all.extend(later);
+    all
+}
+
+fn of_param<'a>(param: &'a mut Param, place: &ValuePath, all: &mut Vec<Described<'a>>) {
+    match param {
+        Param::Bytes(_, parts) => of_parts(parts, &place.field("at"), all),
+        Param::Buffer(buffer) => of_buffer(buffer, place, all),
+        Param::TensorMap(TensorMap { buffer: BufferRef::Buffer(buffer), .. }) => of_buffer(buffer, &place.field("buffer").item(0), all),
+        other => other.buffer_mut().into_iter().for_each(|buffer| of_buffer(buffer, &place.field("buffer"), all)),
+    }
+}
+
+fn of_buffer<'a>(buffer: &'a mut Buffer, place: &ValuePath, all: &mut Vec<Described<'a>>) {
+    let Buffer { name, elem, init, expect, tolerance, .. } = buffer;
+    all.push(Described { place: place.clone(), name: name.clone(), at: None, elem: *elem, expect, tolerance });
+    of_init(init, &place.field("init"), all);
+}
+
+fn of_init<'a>(init: &'a mut Init, place: &ValuePath, all: &mut Vec<Described<'a>>) {
+    if let Init::With(_, parts) = init {
+        of_parts(parts, &place.field("at"), all);
+    }
+}
+
+fn of_parts<'a>(parts: &'a mut Parts, place: &ValuePath, all: &mut Vec<Described<'a>>) {
+    for (offset, param) in parts {
+        of_param(param, &place.key(&offset.to_string()), all);
+    }
+}

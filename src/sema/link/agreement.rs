@@ -1,0 +1,77 @@
+//! Whether modules say the same of the variables that they share: the linker gives each of them one place, whatever code takes it for.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::is_shared;
+use crate::base::{Diagnostic, Span};
+use crate::sema::variable::{Extent, extent};
+use crate::syntax::tree::{Init, Item, Linkage, Module, Variable};
+
+/// Compares each declaration and definition of a shared variable with the definition that counts, whose name is at the place in `chosen`,
+/// or with the first declaration where no module defines it. The place of an error is that of the later one.
+pub(super) fn check(modules: &[Module<'_>], chosen: &HashMap<String, Span>, diags: &mut Vec<Diagnostic>) {
+    let mut shared: BTreeMap<&str, Vec<&Variable<'_>>> = BTreeMap::new();
+    let mut functions: BTreeMap<&str, Span> = BTreeMap::new();
+    for item in modules.iter().flat_map(|module| &module.items) {
+        if let Item::Variable(variable) = item
+            && variable.linkage.is_some()
+        {
+            shared.entry(variable.name.text).or_default().push(variable);
+        } else if let Item::Function(function) = item
+            && is_shared(function)
+        {
+            functions.entry(function.name.text).or_insert(function.name.span);
+        }
+    }
+    for (name, all) in shared {
+        let of_another = |function: &Span| all.iter().map(|variable| variable.name.span).find(|span| span.source != function.source);
+        if let Some((function, variable)) = functions.get(name).and_then(|function| Some((*function, of_another(function)?))) {
+            let message = format!("'{name}' is a function in one module and a variable in another");
+            diags.push(Diagnostic::error("link", function.max(variable), message).with_label(function.min(variable), "the other one"));
+            continue;
+        }
+        let defined = all.iter().find(|variable| chosen.get(name) == Some(&variable.name.span));
+        let Some(first) = defined.or(all.first()) else { continue };
+        // Dynamic shared memory is what each module takes it for.
+        if defined.is_none() && first.space.text == "shared" {
+            continue;
+        }
+        for other in all.iter().filter(|other| other.name.span.source != first.name.span.source) {
+            let Some(what) = difference(first, other) else { continue };
+            let (place, label) = (first.name.span.max(other.name.span), first.name.span.min(other.name.span));
+            let error = Diagnostic::error("link", place, format!("'{name}' has another {what} here than in another module"));
+            diags
+                .push(error.with_label(label, "the other one").with_help("a variable that modules share is declared alike in all of them"));
+        }
+    }
+}
+
+/// What differs between the definition and another declaration.
+fn difference(one: &Variable<'_>, other: &Variable<'_>) -> Option<&'static str> {
+    // What cannot be declared is reported where it is analyzed.
+    let (Ok(first), Ok(second)) = (extent(one), extent(other)) else { return None };
+    let are_common = [one, other].iter().all(|variable| variable.linkage == Some(Linkage::Common));
+    let lengths = (length(one, &first), length(other, &second));
+    let is_as_long = are_common || matches!(lengths, (None, _) | (_, None)) || lengths.0 == lengths.1;
+    let inner = |extent: &Extent| extent.shape.iter().skip(1).copied().collect::<Vec<u64>>();
+    if one.space.text != other.space.text {
+        Some("state space")
+    } else if (first.ty, first.handle, first.components, first.is_array())
+        != (second.ty, second.handle, second.components, second.is_array())
+    {
+        Some("type")
+    } else if !is_as_long || inner(&first) != inner(&second) {
+        Some("length")
+    } else {
+        None
+    }
+}
+
+/// The first extent of an array; none where the declaration leaves it open.
+fn length(variable: &Variable<'_>, extent: &Extent) -> Option<u64> {
+    match (&variable.init, extent.is_open) {
+        (Some(Init::List(list, _)), true) => Some(list.len() as u64),
+        (_, true) => None,
+        (_, false) => extent.shape.first().copied(),
+    }
+}
