@@ -82,7 +82,7 @@ impl Run {
         let summary = summarize(case, run)?;
         let fidelity = fidelity(program, &summary.executed);
         let found = (summary.findings.as_slice(), &summary.contention);
-        let certificate = certificate(program, &summary.executed, found, options.checks).filter(|_| !summary.interrupted);
+        let certificate = certificate((program, case), &summary.executed, found, options.checks).filter(|_| !summary.interrupted);
         Ok(Self { summary, comparison, fidelity, certificate, places, device })
     }
 

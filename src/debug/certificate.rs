@@ -13,11 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::findings::{FindingText, Severity};
+use super::never_ran::NeverRan;
 use super::value_flow::{Decides, Sources, ValueFlow};
 use crate::cfg::{ControlFlow, is_wait_loop};
 use crate::check::{Checks, Contention};
 use crate::flow::result_use::ResultUse;
 use crate::isa::{AtomicFn, Ordering, SystemFn, TypeKind};
+use crate::launch::Case;
 use crate::program::{AtomicOp, ControlOp, FuncId, MbarrierOp, MemoryOp, MoveOp, Named, Op, Pc, Program};
 
 /// Registers whose value is chance.
@@ -31,6 +33,9 @@ pub enum Certificate {
     EveryOrder {
         /// Whether results may differ in the rounding of sums.
         may_round_differently: bool,
+        /// What the launch, which is made up, does not lead to; so that other values may show other findings.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        never_ran: Option<NeverRan>,
     },
     /// Something depends on the order.
     Depends(Dependence),
@@ -54,7 +59,7 @@ pub struct Dependence {
 
 /// The certificate of a run that executed these instructions; none if a finding is an error or a checker did not run.
 pub fn certificate(
-    program: &Program,
+    (program, case): (&Program, &Case),
     executed: &BTreeSet<Pc>,
     (findings, contention): (&[FindingText], &Contention),
     checks: Checks,
@@ -77,7 +82,11 @@ pub fn certificate(
     }
     let mut chances = Chances { program, contention, result_use: ResultUse::default(), flows: BTreeMap::new() };
     let found: Vec<(Pc, Chance)> = executed.iter().flat_map(|pc| chances.of(*pc).into_iter().map(|chance| (*pc, chance))).collect();
-    Some(judge(program, executed, &found))
+    let mut certificate = judge(program, executed, &found);
+    if let Certificate::EveryOrder { never_ran, .. } = &mut certificate {
+        *never_ran = NeverRan::of_run(program, case, executed);
+    }
+    Some(certificate)
 }
 
 fn judge(program: &Program, executed: &BTreeSet<Pc>, found: &[(Pc, Chance)]) -> Certificate {
@@ -90,7 +99,7 @@ fn judge(program: &Program, executed: &BTreeSet<Pc>, found: &[(Pc, Chance)]) -> 
         return Certificate::Depends(Dependence { on: "the address that malloc returns".into(), place: program.place(*pc), decides: None });
     }
     if found.is_empty() {
-        return Certificate::EveryOrder { may_round_differently: false };
+        return Certificate::EveryOrder { may_round_differently: false, never_ran: None };
     }
     let mut flow = ValueFlow::of(program, executed);
     for (pc, chance) in found {
@@ -116,7 +125,8 @@ fn judge(program: &Program, executed: &BTreeSet<Pc>, found: &[(Pc, Chance)]) -> 
             return Certificate::Depends(Dependence { on, place: program.place(*pc), decides: Some((decides.words(), program.place(at))) });
         }
     }
-    Certificate::EveryOrder { may_round_differently: found.iter().any(|(_, chance)| *chance == Chance::Rounding) }
+    let may_round_differently = found.iter().any(|(_, chance)| *chance == Chance::Rounding);
+    Certificate::EveryOrder { may_round_differently, never_ran: None }
 }
 
 /// What an instruction leaves to chance.

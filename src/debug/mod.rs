@@ -27,6 +27,7 @@ pub mod focus;
 pub mod marks;
 pub mod memory;
 pub mod names;
+pub mod never_ran;
 pub mod open;
 pub mod resume;
 pub mod roles;

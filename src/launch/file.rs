@@ -122,7 +122,7 @@ pub enum Param {
     /// The address of a buffer defined before, plus bytes.
     Offset(String, i64),
     /// A struct by value: its bytes in hexadecimal, and what stands at some of them instead, by their offsets: addresses, tensor maps,
-    /// scalars. It is written `Bytes("..", at: {16: Alias("x")})`.
+    /// handles of textures, samplers and surfaces, scalars. It is written `Bytes("..", at: {16: Alias("x")})`.
     Bytes(String, #[serde(default, skip_serializing_if = "BTreeMap::is_empty")] Parts),
     /// A tensor map by value over a buffer.
     TensorMap(TensorMap),
@@ -139,10 +139,14 @@ pub enum Param {
 }
 
 impl Param {
-    /// Gives the parameter the value `given`; a buffer given to a tensor map is the array that the map describes.
+    /// Gives the parameter the value `given`; a buffer given to a tensor map is the array that the map describes, and one without a length
+    /// is as long as the one before.
     pub fn give(&mut self, given: Self) {
         match (self, given) {
             (Param::TensorMap(map), Param::Buffer(buffer)) => map.describe(buffer),
+            (Param::Buffer(before), Param::Buffer(given)) if given.lacks_length() => {
+                *before = Buffer { len: before.len, shape: before.shape.take(), ..given };
+            }
             (param, given) => *param = given,
         }
     }
@@ -223,6 +227,13 @@ pub struct Buffer {
     /// With which expected element each is compared.
     #[serde(default, skip_serializing_if = "is_by_index")]
     pub compare: Compare,
+}
+
+impl Buffer {
+    /// Whether nothing says how many elements it has.
+    pub fn lacks_length(&self) -> bool {
+        self.len.is_none() && self.shape.is_none() && self.init.is_generated()
+    }
 }
 
 fn is_by_index(compare: &Compare) -> bool {
@@ -336,6 +347,14 @@ impl Init {
         match self {
             Init::With(init, parts) => (init, Some(parts)),
             init => (init, None),
+        }
+    }
+
+    /// Whether it is a rule that says nothing of how many elements there are.
+    pub fn is_generated(&self) -> bool {
+        match self {
+            Init::Zero | Init::Uninit | Init::Byte(_) | Init::Fill(_) | Init::Iota { .. } | Init::Random { .. } => true,
+            Init::Values(_) | Init::File(_) | Init::Slice { .. } | Init::Pages(_) | Init::With(..) => false,
         }
     }
 }

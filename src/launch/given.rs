@@ -267,6 +267,11 @@ impl<'a> WordOf<'a> {
         if !is_whole {
             let init = self.reader.init(own, spec, true);
             let ty = own.name();
+            if let Ok(init) = &init
+                && init.is_generated()
+            {
+                return Ok(buffer_of(name, own, init.clone()));
+            }
             let help = match init {
                 Ok(Init::Values(_)) => format!("a buffer of {spec}: {name}=[1024]={spec}; an address: {name}=u64={spec}"),
                 _ => format!("{name}=[1024]={spec}, {name}=@x.npy, {name}=1,2,3, with a type {name}={ty}[1024]={spec}"),
@@ -274,17 +279,7 @@ impl<'a> WordOf<'a> {
             return Err(self.reader.error(spec, format!("'{name}' is a pointer to {ty}, so the word says a buffer and its length"), &help));
         }
         let init = self.reader.init(own, spec, true)?;
-        let buffer = Buffer {
-            name: name.to_string(),
-            elem: own,
-            len: None,
-            shape: None,
-            init,
-            expect: None,
-            tolerance: None,
-            compare: Compare::default(),
-        };
-        self.with_own_type(buffer, what, spec)
+        self.with_own_type(buffer_of(name, own, init), what, spec)
     }
 
     /// The shortest name of the parameter that is called `name` first.
@@ -391,6 +386,12 @@ impl<'a> WordOf<'a> {
             Err(message) => Err(self.reader.error(spec, message, &help)),
         }
     }
+}
+
+/// A buffer of as many elements as its contents have, or as the launch says.
+fn buffer_of(name: &str, elem: Element, init: Init) -> Buffer {
+    let (expect, tolerance, compare) = (None, None, Compare::default());
+    Buffer { name: name.to_string(), elem, len: None, shape: None, init, expect, tolerance, compare }
 }
 
 /// What `globalStrides` of a tensor map are multiples of.
@@ -504,6 +505,7 @@ mod tests {
             ("@x.npy", 0, buffer(Element::F32, None, file())),
             ("x=[64]", 0, buffer(Element::F32, Some(64), Init::Zero)),
             ("x[64]=1.5", 0, buffer(Element::F32, Some(64), Init::Fill(Number::Float(1.5)))),
+            ("x=zero", 0, buffer(Element::F32, None, Init::Zero)),
             ("x=1,2", 0, buffer(Element::F32, None, Init::Values(integers))),
             ("x=u8[]=@x.npy", 0, buffer(Element::U8, None, file())),
             ("x=u64=0", 0, Param::U64(Number::Integer(0))),
@@ -522,7 +524,6 @@ mod tests {
             ("n=@x.npy", "2..8: 'n' is a number (u32), not a buffer"),
             ("n=-1", "2..4: -1 does not fit U32, which holds 0 to 4294967295"),
             ("x=40", "2..4: 'x' is a pointer to f32, so the word says a buffer and its length"),
-            ("x=random", "2..8: 'x' is a pointer to f32, so the word says a buffer and its length"),
             ("h=1.5", "2..5: the kernel does not say which type of 16 bits 'h' has"),
             ("s=1", "2..3: 's' is a struct of 4 bytes"),
             ("s=@x.bin", "2..8: 'x.bin' cannot be read"),

@@ -12,6 +12,7 @@ mod descriptors;
 mod dimensions;
 mod flow;
 mod hints;
+mod indices;
 mod origins;
 mod shape;
 mod uses;
@@ -348,7 +349,11 @@ impl<'a> Study<'a> {
             Param::Buffer(buffer) => Some((index, buffer)),
             _ => None,
         });
-        buffers.filter(|(index, buffer)| is_free && (writes(index) || is_result(index, buffer))).map(|(index, _)| *index).collect()
+        let is_sized = |buffer: &Buffer| !buffer.lacks_length();
+        buffers
+            .filter(|(index, buffer)| is_free && is_sized(buffer) && (writes(index) || is_result(index, buffer)))
+            .map(|(index, _)| *index)
+            .collect()
     }
 
     /// The numbers that are not given and may be extents of arrays: they end loops, are compared or make addresses.

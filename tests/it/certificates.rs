@@ -20,8 +20,8 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
-fn of_run(opened: &Opened, run: &CaseRun, options: &RunOptions) -> Option<Certificate> {
-    certificate(&opened.program, &run.executed, (&run.findings, &run.contention), options.checks)
+fn of_run(opened: &Opened, case: &Case, run: &CaseRun, options: &RunOptions) -> Option<Certificate> {
+    certificate((&opened.program, case), &run.executed, (&run.findings, &run.contention), options.checks)
 }
 
 /// What is found, and every buffer, of which the first bytes differ where results may round differently.
@@ -71,7 +71,7 @@ fn try_certified(folder: &str, seeds: u64) -> (usize, usize, Vec<String>) {
             let run = |options: &RunOptions| run_case(&opened.program, case, options).unwrap();
             let options = checked();
             let Ok(first) = run_case(&opened.program, case, &options) else { continue };
-            let Some(Certificate::EveryOrder { may_round_differently }) = of_run(&opened, &first, &options) else { continue };
+            let Some(Certificate::EveryOrder { may_round_differently, .. }) = of_run(&opened, case, &first, &options) else { continue };
             certified += 1;
             let (findings, buffers) = outcome(case, &first);
             let orders: Vec<RunOptions> =
@@ -122,10 +122,10 @@ fn verdict(module: &str) -> String {
     let opened = open(&request).unwrap();
     let options = checked();
     let run = run_case(&opened.program, &opened.plan.cases[0], &options).unwrap();
-    match of_run(&opened, &run, &options) {
+    match of_run(&opened, &opened.plan.cases[0], &run, &options) {
         None => format!("none: {:?}", run.findings.iter().map(|finding| finding.id.word()).collect::<Vec<_>>()),
-        Some(Certificate::EveryOrder { may_round_differently: false }) => "every order".into(),
-        Some(Certificate::EveryOrder { may_round_differently: true }) => "every order but for rounding".into(),
+        Some(Certificate::EveryOrder { may_round_differently: false, .. }) => "every order".into(),
+        Some(Certificate::EveryOrder { may_round_differently: true, .. }) => "every order but for rounding".into(),
         Some(Certificate::Depends(dependence)) => format!("{}, {}", dependence.on, dependence.decides.map_or("kept", |(what, _)| what)),
         Some(Certificate::Undecided { .. }) => "undecided".into(),
     }

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use ptxdbg::base::Sources;
 use ptxdbg::check::Checks;
 use ptxdbg::check::faults::{LAUNCH_BOUNDS, MEMORY_OUT_OF_BOUNDS, UNSUPPORTED};
+use ptxdbg::debug::certificate::Certificate;
+use ptxdbg::debug::never_ran::NeverRan;
 use ptxdbg::debug::open::{OpenError, open};
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, run_case, verify_case};
 use ptxdbg::launch::given::Own;
@@ -441,7 +443,7 @@ fn formats_are_known_by_what_is_done_with_the_elements() {
         (3, "64 f16, random numbers in [-1, 1): read at formats.cu:10"),
         (4, "64 f32, random numbers in [-1, 1): read and written at formats.cu:10"),
         (5, "compared at formats.cu:8, and at most as large as the grid"),
-        (6, "64 u32, numbers from 0 up: read at formats.cu:10"),
+        (6, "64 u32, random indices below 64: read at formats.cu:10"),
         (7, "128 f64, zeros: written at formats.cu:11"),
         (8, "part of the address at formats.cu:11"),
     ] {
@@ -492,4 +494,57 @@ fn number(opened: &Opened, index: usize) -> u64 {
     };
     let bytes = bytes.unwrap();
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// What is said of a kernel of `graph.ptx` and what is found in its run.
+fn of_graph(kernel: &str, words: &[&str]) -> (String, Vec<String>, [u32; 3], Option<Certificate>) {
+    let overrides = Overrides {
+        kernel: Some(kernel.to_string()),
+        params: words.iter().map(|word| (*word).to_string()).collect(),
+        ..Overrides::default()
+    };
+    let opened = open(&Request { modules: vec![fixtures().join("made_up/graph.ptx")], launch: LaunchChoice::MadeUp, overrides }).unwrap();
+    let options = RunOptions { checks: Checks::ALL, ..RunOptions::default() };
+    let report = verify_case(&opened.program, &opened.plan.cases[0], &options, false).unwrap();
+    let found = report.findings.iter().map(|finding| finding.id.word().to_string()).collect();
+    (opened.made_up.unwrap(), found, opened.plan.cases[0].launches[0].block, report.certificate)
+}
+
+#[test]
+fn indices_lead_threads_to_the_same_elements_and_stay_inside() {
+    let every_order = |certificate: &Option<Certificate>| matches!(certificate, Some(Certificate::EveryOrder { never_ran: None, .. }));
+    let (text, found, _, certificate) = of_graph("push", &[]);
+    let neighbours = "Buffer(name: \"neighbours\", elem: U32, len: 4096, init: Random(seed: 2, low: 0, high: 63))";
+    assert!(text.contains(neighbours) && text.contains("init: Iota(start: 0, step: 40)"), "{text}");
+    assert!(found == ["race.global"] && certificate.is_none(), "{found:?}");
+    let (_, found, _, certificate) = of_graph("push_atomically", &[]);
+    assert!(found.is_empty() && every_order(&certificate), "{found:?} {certificate:?}");
+    let (text, found, _, certificate) = of_graph("permute", &[]);
+    assert!(text.contains("Buffer(name: \"place\", elem: U32, len: 64, init: Iota(start: 0, step: 1))"), "{text}");
+    assert!(text.contains("Buffer(name: \"from\", elem: U32, len: 64, init: Random(seed: 2, low: 0, high: 63))"), "{text}");
+    assert!(found.is_empty() && every_order(&certificate), "{found:?} {certificate:?}");
+    // Inside an array that is given, the indices are below its length.
+    let (text, found, _, _) = of_graph("permute", &["in=u32[8]=iota"]);
+    assert!(text.contains("len: 64, init: Random(seed: 2, low: 0, high: 7)") && found.is_empty(), "{text} {found:?}");
+}
+
+#[test]
+fn a_block_has_the_warps_that_the_code_distinguishes() {
+    let (_, found, block, _) = of_graph("parted", &[]);
+    assert_eq!((found, block), (vec!["race.global".to_string()], [128, 1, 1]));
+}
+
+#[test]
+fn what_a_made_up_launch_does_not_lead_to_is_said() {
+    let (_, found, _, certificate) = of_graph("rare", &[]);
+    let never_ran = Some(NeverRan { instructions: 1, of: 2 });
+    assert_eq!((found.len(), &certificate), (0, &Some(Certificate::EveryOrder { may_round_differently: false, never_ran })));
+    let (_, found, _, certificate) = of_graph("rare", &["in=u32[32]=123456", "out=zero"]);
+    assert!(found == ["race.global"] && certificate.is_none(), "{found:?}");
+}
+
+#[test]
+fn a_buffer_without_a_length_is_as_long_as_the_kernel_reaches() {
+    let (text, _, _, _) = of_graph("rare", &["in=random(3,5,6)"]);
+    assert!(text.contains("Buffer(name: \"in\", elem: U32, len: 32, init: Random(seed: 3, low: 5, high: 6))"), "{text}");
 }

@@ -54,7 +54,7 @@ impl Session {
         let executed = executed(self.machine());
         self.return_to(now);
         let findings = self.all_findings();
-        certificate(self.program(), &executed, (&findings, self.timeline.contention()?), self.checks())
+        certificate((self.program(), self.case()), &executed, (&findings, self.timeline.contention()?), self.checks())
     }
 
     /// How many findings there are so far that are not suppressed, without what stopped the run.

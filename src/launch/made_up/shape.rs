@@ -6,8 +6,8 @@ use super::dimensions;
 use super::flow::{Flow, slot_of};
 use crate::isa::{IntBinary, IntTernary, IntType, Shift, Space};
 use crate::program::{
-    AsyncOp, BitsOp, ClusterOp, CopyOp, FuncId, Function, Inst, IntegerOp, MatrixOp, Mention, MoveOp, Named, Op, Pc, Program, Slot, Src,
-    SrcKind, SyncOp, WarpgroupOp,
+    AsyncOp, BitsOp, ClusterOp, CompareOp, CopyOp, FuncId, Function, Inst, IntegerOp, MatrixOp, Mention, MoveOp, Named, Op, Pc, Program,
+    Slot, Src, SrcKind, SyncOp, WarpgroupOp,
 };
 
 /// Threads of a block where neither the kernel's directives nor its code suggest a number.
@@ -23,6 +23,10 @@ const THREADS_WITH_MATRICES: u32 = 256;
 const MANY_MATRICES: usize = 16;
 /// Threads of a block of several dimensions.
 const THREADS_WITH_DIMENSIONS: u32 = 256;
+/// Threads of a block at most.
+const THREADS_MAX: u32 = 1024;
+/// Threads of a warp.
+const WARP: u32 = 32;
 /// Blocks of a cluster where the code is for clusters and does not say of how many.
 const CLUSTER_BLOCKS: u32 = 2;
 /// Other shapes of a block that are tried at most.
@@ -66,6 +70,8 @@ pub struct KernelFeatures {
     factors: BTreeSet<u32>,
     /// Sizes of the arrays in shared memory, in bytes.
     arrays: Vec<u64>,
+    /// The largest number of threads that the code compares `%tid` in x with, or by which it divides it, from a warp on.
+    parts_threads_at: Option<u32>,
     /// How far blocks are apart in x and y, where the code has it as a number and does not read `%ntid`.
     steps: [Option<u32>; 2],
 }
@@ -81,6 +87,7 @@ impl KernelFeatures {
         features.thread_dimensions = dimensions::of_threads(flow);
         [features.ctaid_axes[1], features.ctaid_axes[2]] = dimensions::of_blocks(flow);
         features.steps = steps(flow);
+        features.parts_threads_at = parts_threads_at(flow);
         let program = flow.program;
         let shared = || program.variables.iter().filter(|variable| variable.location.space == Space::Shared);
         if shared().any(|variable| variable.bytes == 0) {
@@ -179,6 +186,9 @@ impl KernelFeatures {
             None if self.wgmma => (THREADS_WITH_WGMMA, "wgmma takes a warpgroup"),
             None if self.names_reserved_shared => (THREADS_WITH_TILES, "tiles of several warps have up to that many"),
             None if self.matrices >= MANY_MATRICES => (THREADS_WITH_MATRICES, "the code is full of matrix instructions"),
+            None if let Some(at) = self.parts_threads_at => {
+                ((2 * at).clamp(THREADS_WITH_BARRIERS, THREADS_MAX), "the code distinguishes warps of a block")
+            }
             None if self.barriers => (THREADS_WITH_BARRIERS, "warps meet at barriers"),
             None => (THREADS_DEFAULT, "one warp, as nothing asks for more"),
         };
@@ -311,6 +321,38 @@ fn steps(flow: &Flow<'_>) -> [Option<u32>; 2] {
         }
     }
     found.map(|steps| steps.first().copied().filter(|step| steps.len() == 1 && *step > 0))
+}
+
+/// The largest number, from a warp on, that `%tid.x` as it is is compared with or divided by.
+#[expect(clippy::wildcard_enum_match_arm, reason = "compilers distinguish warps by these operations")]
+fn parts_threads_at(flow: &Flow<'_>) -> Option<u32> {
+    let program = flow.program;
+    let is_thread = |source: Src| matches!(source.kind(), SrcKind::Special(index) if program.specials[index as usize].name() == "%tid.x");
+    let mut held: BTreeSet<(FuncId, Slot)> = BTreeSet::new();
+    for (function, _, inst) in flow.code() {
+        if let Op::Move(MoveOp::Move { d, a, .. }) = inst.op
+            && is_thread(a)
+        {
+            held.insert((function, d.0));
+        }
+    }
+    let at = |(function, _, inst): (FuncId, u32, &Inst)| {
+        let holds = |source: Src| is_thread(source) || slot_of(source).is_some_and(|slot| held.contains(&(function, slot)));
+        let number = |source: Src| match source.kind() {
+            SrcKind::Const(index) => program.consts32.get(index as usize).copied(),
+            SrcKind::Reg(_) | SrcKind::Special(_) => None,
+        };
+        match inst.op {
+            Op::Compare(CompareOp::SetpInt { ty: IntType::U32 | IntType::S32, a, b, .. }) if holds(a) => {
+                // Threads up to 31 are those below 32.
+                number(b).map(|number| number.checked_next_multiple_of(WARP).unwrap_or(number))
+            }
+            Op::Bits(BitsOp::Shift { f: Shift::Right, a, b, .. }) if holds(a) => number(b).and_then(|by| 1_u32.checked_shl(by)),
+            Op::Integer(IntegerOp::Binary { f: IntBinary::Div, a, b, .. }) if holds(a) => number(b),
+            _ => None,
+        }
+    };
+    flow.code().filter_map(at).filter(|number| (WARP..THREADS_MAX).contains(number)).max()
 }
 
 /// `threads` as a square, or as a rectangle twice as wide.

@@ -1,6 +1,6 @@
 //! What a kernel does with its parameters: which are pointers and to what, which end a loop, guard an access or make an address.
 
-use super::flow::{Fact, Flow, ParamPart};
+use super::flow::{Fact, Flow, ParamPart, ParamParts};
 use super::hints;
 use crate::isa::{AtomicFn, MbarrierFn, ScalarType, Space, TypeKind};
 use crate::program::operands;
@@ -22,6 +22,15 @@ pub struct PointerUse {
     pub element: Option<ScalarType>,
     /// An instruction whose address is made from what the memory holds.
     pub indexes: Option<Pc>,
+    /// The pointers to which such addresses lead, and whether it is one of them.
+    pub into: ParamParts,
+    pub indexes_itself: bool,
+    /// Whether a plain store is among such instructions.
+    pub scatters: bool,
+    /// Whether what another pointer points to is part of the addresses at which the memory is accessed.
+    pub is_indexed: bool,
+    /// Whether what the memory holds at one place is compared with what it holds at another.
+    pub delimits: bool,
 }
 
 /// What the code does with a word of the parameters that is no pointer.
@@ -68,13 +77,15 @@ pub struct Uses {
     pub tensor_rank: usize,
     /// Largest number of bytes that an expect-tx names.
     pub expected_bytes: u32,
+    /// The words in the order of their bits.
+    bits: Vec<ParamPart>,
 }
 
 impl Uses {
     /// Those of the kernel that `flow` has followed.
     pub fn of(flow: &Flow<'_>) -> Self {
         let words = flow.words.iter().take(64).map(|word| WordUse { word: *word, pointer: None, number: NumberUse::default(), hint: None });
-        let uses = Uses { words: words.collect(), ..Uses::default() };
+        let uses = Uses { words: words.collect(), bits: flow.words.clone(), ..Uses::default() };
         let mut reader = Reader { flow, uses };
         reader.uses.tile = reader.tile();
         for (function, pc, inst) in flow.code() {
@@ -90,6 +101,11 @@ impl Uses {
     /// What is known of a parameter that is loaded as a whole.
     pub fn whole(&self, index: usize, bytes: u32) -> Option<&WordUse> {
         self.words.iter().find(|used| used.word == ParamPart { param: index, offset: 0, bytes })
+    }
+
+    /// The words of these bits.
+    pub fn parts_of(&self, bits: ParamParts) -> impl Iterator<Item = ParamPart> + '_ {
+        self.bits.iter().take(64).enumerate().filter(move |(bit, _)| bits >> bit & 1 == 1).map(|(_, part)| *part)
     }
 
     /// The words of a parameter.
@@ -257,7 +273,11 @@ impl Reader<'_, '_> {
         let wide = self.flow.program.address_bits / 8;
         for (bit, used) in self.uses.words.iter_mut().enumerate() {
             if fact.contents >> bit & 1 == 1 {
-                used.pointer.get_or_insert_default().indexes.get_or_insert(pc);
+                let pointer = used.pointer.get_or_insert_default();
+                pointer.indexes.get_or_insert(pc);
+                pointer.into |= fact.pointer;
+                pointer.indexes_itself |= fact.pointer >> bit & 1 == 1;
+                pointer.scatters |= touch.writes && !touch.atomics;
             }
             if fact.pointer >> bit & 1 == 1 && used.word.bytes == wide {
                 let pointer = used.pointer.get_or_insert_default();
@@ -265,6 +285,7 @@ impl Reader<'_, '_> {
                 pointer.reads |= touch.reads;
                 pointer.writes |= touch.writes;
                 pointer.atomics |= touch.atomics;
+                pointer.is_indexed |= fact.contents & !(1 << bit) != 0;
                 let better = pointer.element.is_none_or(|known| known.kind() != TypeKind::Float && is_float(touch.element));
                 pointer.element = if better { touch.element.or(pointer.element) } else { pointer.element };
             } else if fact.value >> bit & 1 == 1 {
@@ -284,6 +305,10 @@ impl Reader<'_, '_> {
             Op::Compare(CompareOp::SetpInt { ty, a, b, .. }) => {
                 let bank = ty.bank();
                 let facts = [a, b].map(|source| self.flow.fact_of(function, bank, source));
+                let both = facts[0].contents & facts[1].contents;
+                for (_, used) in self.uses.words.iter_mut().enumerate().filter(|(bit, _)| both >> bit & 1 == 1) {
+                    used.pointer.get_or_insert_default().delimits = true;
+                }
                 (facts[0].direct | facts[1].direct, 0, false)
             }
             _ => return,

@@ -27,6 +27,7 @@ impl Study<'_> {
             Some(Param::Buffer(buffer)) if self.is_map(formal) => {
                 return (Param::TensorMap(self.map_over(index, buffer.clone(), guess).0), None);
             }
+            Some(Param::Buffer(buffer)) if buffer.lacks_length() => return self.measured(index, formal, buffer, guess),
             Some(param) => return (param.clone(), None),
             None => {}
         }
@@ -90,24 +91,23 @@ impl Study<'_> {
         let packed = BELOW_ONE.iter().find(|row| Some(row.0) == format);
         let only_written = used.at.is_some() && !used.reads;
         let (init, what) = match (element.kind(), packed) {
-            _ if used.at.is_none() => (Init::Zero, "zeros"),
-            _ if only_written || used.atomics => (Init::Zero, "zeros"),
+            _ if used.at.is_none() => (Init::Zero, "zeros".to_string()),
+            _ if only_written || used.atomics => (Init::Zero, "zeros".to_string()),
             (_, Some((_, high))) => {
                 let (low, high) = (Number::Integer(0), Number::Integer(*high));
-                (Init::Random { seed: index as u64 + 1, low, high }, "random numbers in [0, 1)")
+                (Init::Random { seed: index as u64 + 1, low, high }, "random numbers in [0, 1)".to_string())
             }
             (Kind::Float, None) => {
                 let (low, high) = (Number::Integer(-1), Number::Integer(1));
-                (Init::Random { seed: index as u64 + 1, low, high }, "random numbers in [-1, 1)")
+                (Init::Random { seed: index as u64 + 1, low, high }, "random numbers in [-1, 1)".to_string())
             }
-            _ if guess.integers == Integers::Zero => (Init::Zero, "zeros"),
-            _ if guess.integers == Integers::FromOne => {
-                (Init::Iota { start: Number::Integer(1), step: Number::Integer(1) }, "numbers from 1 up")
-            }
-            _ => (Init::Iota { start: Number::Integer(0), step: Number::Integer(1) }, "numbers from 0 up"),
+            _ => self.indices(index, element, used, guess).unwrap_or_else(|| integers(guess.integers)),
         };
         let threads: u64 = guess.block.iter().map(|extent| u64::from(*extent)).product();
-        let unmeasured = if used.at.is_none() { ELEMENTS_UNUSED } else { threads.saturating_mul(threads).clamp(ELEMENTS.0, ELEMENTS.1) };
+        let unmeasured = match used.at {
+            None => ELEMENTS_UNUSED,
+            Some(_) => threads.saturating_mul(threads).clamp(ELEMENTS.0, ELEMENTS.1).max(self.elements_of_rows(guess)),
+        };
         let len = guess.lens.get(&index).copied().unwrap_or(unmeasured).max(1);
         let verb = match (used.reads, used.writes, used.atomics) {
             (_, _, true) => "changed by atomics",
@@ -133,6 +133,15 @@ impl Study<'_> {
             compare: Compare::default(),
         };
         (buffer, why)
+    }
+
+    /// A buffer of which all is given but how many elements it has.
+    fn measured(&self, index: usize, formal: &program::Param, given: &Buffer, guess: &Guess) -> (Param, Option<Reason>) {
+        let used = self.uses.whole(index, formal.bytes).and_then(|used| used.pointer).unwrap_or_default();
+        let (made, _) = self.buffer(index, &given.name, &used, guess);
+        let why = format!("{} {}: as many as the kernel reaches", made.len.unwrap_or(1), given.elem.name());
+        let reason = Reason::new(&given.name, why).based(Basis::Derived);
+        (Param::Buffer(Buffer { len: made.len, ..given.clone() }), Some(reason))
     }
 
     /// Memory that each block has for itself, which holds nothing at the start.
@@ -357,6 +366,16 @@ fn tensor_element(ty: ScalarType) -> Option<TensorElement> {
         ScalarType::S64 => TensorElement::S64,
         _ => return None,
     })
+}
+
+/// What buffers of integers hold that are no indices, with a phrase for it.
+fn integers(integers: Integers) -> (Init, String) {
+    let from = |start| Init::Iota { start: Number::Integer(start), step: Number::Integer(1) };
+    match integers {
+        Integers::Zero => (Init::Zero, "zeros".to_string()),
+        Integers::FromOne => (from(1), "numbers from 1 up".to_string()),
+        Integers::Counting => (from(0), "numbers from 0 up".to_string()),
+    }
 }
 
 /// How the memory of a tensor is shown.

@@ -2,13 +2,17 @@
 
 use super::report::grouped;
 use crate::debug::certificate::{Certificate, Dependence};
+use crate::debug::never_ran::NeverRan;
 
 /// One line.
 pub fn certificate(certificate: &Certificate) -> String {
     match certificate {
-        Certificate::EveryOrder { may_round_differently } => {
+        Certificate::EveryOrder { may_round_differently, never_ran } => {
             let rounding = if *may_round_differently { "; results may differ in rounding" } else { "" };
-            format!("every order  what was found holds for every order of this launch{rounding}\n")
+            let left = never_ran.map_or_else(String::new, |NeverRan { instructions, of }| {
+                format!("; {instructions} of {of} memory instructions never ran with these made-up values")
+            });
+            format!("every order  what was found holds for every order of this launch{rounding}{left}\n")
         }
         Certificate::Depends(dependence) => format!("one order    {}\n", depends(dependence)),
         Certificate::Undecided { accesses } => {

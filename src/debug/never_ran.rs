@@ -1,0 +1,57 @@
+//! Which accesses to memory a made-up launch does not lead to: what is found says nothing of them.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::flow::reach::closure;
+use crate::isa::Space;
+use crate::launch::{Basis, Case};
+use crate::program::{ControlOp, Effect, FuncId, Inst, Op, Pc, Program};
+
+/// Instructions that access memory which threads share, and of which a run did not execute some that write it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct NeverRan {
+    /// Those that were not executed.
+    pub instructions: usize,
+    /// All of them in the functions that the kernels reach.
+    pub of: usize,
+}
+
+impl NeverRan {
+    /// What a run of `case` that `executed` these instructions leaves out; none if it executed each that writes memory, or the values of
+    /// the launch are not made up.
+    pub fn of_run(program: &Program, case: &Case, executed: &BTreeSet<Pc>) -> Option<Self> {
+        let is_made_up = case.launches.iter().flat_map(|launch| &launch.reasons).any(|reason| reason.basis == Basis::Guessed);
+        if !is_made_up {
+            return None;
+        }
+        let kernels = case.launches.iter().map(|launch| launch.kernel.index());
+        let functions = closure(program.functions.len(), kernels, |function| callees(program, function));
+        let code = functions.order().iter().flat_map(|function| program.functions[*function].code.clone()).map(Pc);
+        let all: Vec<Pc> = code.filter(|pc| is_shared_access(program, &program.code[pc.index()])).collect();
+        let left: Vec<&Pc> = all.iter().filter(|pc| !executed.contains(pc)).collect();
+        let writes = |pc: &&Pc| program.code[pc.index()].op.effects(program).has(Effect::WritesMemory);
+        left.iter().any(writes).then_some(Self { instructions: left.len(), of: all.len() })
+    }
+}
+
+fn callees(program: &Program, function: usize) -> Vec<usize> {
+    let called = |pc: u32| {
+        let Op::Control(ControlOp::Call { call, .. }) = program.code[pc as usize].op else { return None };
+        program.calls[call].target.direct().map(FuncId::index)
+    };
+    program.functions[function].code.clone().filter_map(called).collect()
+}
+
+/// Whether an instruction accesses memory that other threads reach.
+fn is_shared_access(program: &Program, inst: &Inst) -> bool {
+    let is_private = match &inst.op {
+        Op::Memory(op) => matches!(op.access().space, Space::Local | Space::Param | Space::ParamFunc | Space::Const),
+        // What the runtime does is no access of the kernel.
+        Op::Control(_) => true,
+        _ => false,
+    };
+    let effects = inst.op.effects(program);
+    !is_private && (effects.has(Effect::ReadsMemory) || effects.has(Effect::WritesMemory))
+}
