@@ -255,7 +255,7 @@ impl Args {
         let Args { divergence, seed, resident, step_limit, memory_limit, checks, orders, .. } = *self;
         let schedule = self.schedule.clone();
         let memory_limit = MemoryLimit(memory_limit);
-        RunOptions { schedule, seed, copies, divergence, resident, step_limit, memory_limit, checks, orders }
+        RunOptions { schedule, seed, copies, divergence, resident, step_limit, memory_limit, checks, orders, host: None }
     }
 
     /// What is to be opened of these modules.

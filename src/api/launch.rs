@@ -9,7 +9,7 @@ use super::run::Run;
 use super::session::Session;
 use crate::debug::open::{OpenedLaunch, open_launch_file, open_words};
 use crate::debug::{Interrupt, Opened, Overrides, RunOptions};
-use crate::launch::{LaunchFile, LaunchFileError};
+use crate::launch::{DriverLaunch, LaunchFile, LaunchFileError, Plan};
 
 /// What is to be launched, said piece by piece. Of what is not said a launch is made up: from the kernel's code, so that each thread has
 /// something to do.
@@ -145,6 +145,17 @@ impl Launch {
             LaunchFileError::Wrong(wrong) => Error::Rejected(problems(&wrong.0, &wrong.1)),
         })?;
         Ok(Planned { opened: open_launch_file(path, program, file, &self.overrides)? })
+    }
+}
+
+impl DriverLaunch {
+    /// The launch of a kernel of `module`, ready to be run.
+    ///
+    /// # Errors
+    /// There is no such kernel, or the launch cannot be meant for it.
+    pub fn planned(&self, module: &Module) -> Result<Planned, Error> {
+        let case = self.plan(module.program()).map_err(Error::File)?;
+        Ok(Planned { opened: Opened::of_plan(Arc::clone(module.program()), Plan { cases: vec![case] }) })
     }
 }
 

@@ -1,11 +1,13 @@
 //! PTX that was read and checked.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{Error, Problem, problems};
-use crate::debug::open::{self, read_module, read_text_module};
+use crate::debug::open::{self, read_module, read_text_module, read_text_module_at};
 use crate::program::Program;
+use crate::program::map::Maps;
 
 /// A PTX module that can be run. Clones share it.
 #[derive(Clone, Debug)]
@@ -40,6 +42,17 @@ impl Module {
     pub fn from_text(name: impl Into<PathBuf>, text: impl Into<String>) -> Result<Self, Error> {
         let name = name.into();
         let read = read_text_module(&name, text.into());
+        Self::checked(name, read)
+    }
+
+    /// The same, with what the interpreter places in the address space, variables and the windows of shared and local memory, out of the
+    /// `occupied` ranges.
+    ///
+    /// # Errors
+    /// As of [`Self::from_text`].
+    pub fn from_text_avoiding(name: impl Into<PathBuf>, text: impl Into<String>, occupied: &[Range<u64>]) -> Result<Self, Error> {
+        let name = name.into();
+        let read = read_text_module_at(&name, text.into(), &Maps::avoiding(occupied));
         Self::checked(name, read)
     }
 

@@ -6,7 +6,9 @@ use crate::debug::certificate::{Certificate, certificate};
 use crate::debug::fidelity::{Fidelity, fidelity};
 use crate::debug::findings::FindingText;
 use crate::debug::value::element_text;
-use crate::debug::{Comparison, Interrupt, LaunchRun, RunError, RunOptions, Summary, compare_expected, run_case_until, summarize};
+use crate::debug::{
+    Comparison, HostMemory, HostWrite, Interrupt, LaunchRun, RunError, RunOptions, Summary, compare_expected, run_case_until, summarize,
+};
 use crate::launch::{Case, Element, PlannedBuffer};
 use crate::machine::Device;
 use crate::program::Program;
@@ -104,6 +106,11 @@ impl Run {
     /// The names of the buffers that were made, in order of definition.
     pub fn buffer_names(&self) -> impl Iterator<Item = &str> {
         self.places.iter().map(|place| place.name.as_str())
+    }
+
+    /// What it left in the memory of `host`, the one that it was run on ([`RunOptions::host`]), otherwise than it was.
+    pub fn host_writes(&self, host: &HostMemory) -> Vec<HostWrite> {
+        self.device.as_ref().map_or_else(Vec::new, |device| host.writes(device))
     }
 
     /// What the buffer called `name` holds at the end; none if there is no such buffer, or the memory is gone.

@@ -14,6 +14,7 @@ pub mod change;
 mod cuda;
 mod data;
 mod described;
+mod driver;
 mod element;
 mod expect;
 pub mod file;
@@ -42,6 +43,7 @@ pub mod wanted;
 mod words;
 
 pub use data::DataError;
+pub use driver::DriverLaunch;
 pub use element::{Element, Kind, Number};
 pub use expect::{Compared, Comparison, Expect, Mismatch, join_ranges};
 pub use file::{Compare, Content, ExpectedFindings, Tolerance};

@@ -53,6 +53,7 @@ pub use state::launch::{DEPTH_MAX, DivergencePolicy, Hold, Instrumentation, Laun
 pub use state::machine::Machine;
 pub use state::mbarrier::{Contribution, Mbarrier, MbarrierOperation, Phase};
 pub use state::memory::{Allocation, OutOfMemory, PAGE_BYTES, Region};
+pub use state::page_source::{OUTSIDE, PageSource};
 pub use state::prepared::PreparedLaunch;
 pub use state::registers::{FrameBase, Registers};
 pub use state::runtime::Printed;

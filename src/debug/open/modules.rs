@@ -241,8 +241,13 @@ pub fn read_all(path: &Path, reading: Reading<'_>) -> Result<(Vec<Module>, Vec<P
 
 /// Reads PTX from memory; `name` stands for it in messages.
 pub fn read_text_module(name: &Path, text: String) -> Module {
+    read_text_module_at(name, text, &Maps::default())
+}
+
+/// The same, with variables and windows where `maps` say.
+pub fn read_text_module_at(name: &Path, text: String, maps: &Maps) -> Module {
     let mut sources = Sources::default();
-    let (program, diagnostics) = sema::load(&mut sources, name.display().to_string(), text);
+    let (program, diagnostics) = sema::load_at(&mut sources, name.display().to_string(), text, maps);
     Module { program, sources, diagnostics }
 }
 

@@ -43,6 +43,7 @@ impl<'a> Job<'a> {
     ) -> Result<Result<Machine, RejectedLaunch>, RunError> {
         let buffers = &self.case.buffers;
         addresses.truncate(buffers.iter().filter(|buffer| buffer.launch < fault_context.index).count());
+        self.options.host.iter().for_each(|host| host.install(&mut device));
         buffers.iter().for_each(|buffer| buffer.at.iter().for_each(|at| device.reserve(*at..at + buffer.bytes)));
         for buffer in buffers.iter().filter(|buffer| buffer.launch == fault_context.index) {
             self.check_room(&device, (&buffer.name, &buffer.contents, buffer.bytes))?;

@@ -4,6 +4,7 @@
 //! [timeline](super::timeline); a [`Runner`] runs them.
 
 mod error;
+mod host_memory;
 mod launcher;
 mod options;
 mod reversal;
@@ -21,6 +22,7 @@ use crate::machine::{Device, Instrumentation, Machine, NullObserver, Tick};
 use crate::program::Program;
 
 pub use error::RunError;
+pub use host_memory::{HostMemory, HostWrite};
 pub(super) use launcher::{Job, RejectedLaunch};
 pub use options::RunOptions;
 use reversal::describe_new;

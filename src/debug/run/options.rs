@@ -1,5 +1,6 @@
 //! What holds for every launch of a run.
 
+use super::host_memory::HostMemory;
 use crate::check::Checks;
 use crate::machine::{CompletionPolicyKind, DivergencePolicy, MemoryLimit, Schedule};
 use crate::program::Program;
@@ -25,6 +26,8 @@ pub struct RunOptions {
     pub checks: Checks,
     /// How many more runs critical sections may take that are run the other way round.
     pub orders: u32,
+    /// Memory outside of the launch that kernels find at its addresses.
+    pub host: Option<HostMemory>,
 }
 
 impl RunOptions {

@@ -150,6 +150,7 @@ impl RunningLaunch<'_> {
             let left = step_limit.map_or(SLICE, |limit| limit.saturating_sub(machine.tick() - start).min(SLICE));
             match machine.run(left, observer) {
                 Step::Done => return None,
+                Step::Trapped(trap) if self.options.host.as_ref().is_some_and(|host| host.take(machine, &trap)) => continue,
                 Step::Trapped(trap) => return Some(fault_context.trap(&trap, machine)),
                 Step::Deadlock(deadlock) => return Some(fault_context.deadlock(&deadlock)),
                 Step::Livelocked(deadlock) => return Some(fault_context.livelock(&deadlock)),

@@ -187,6 +187,36 @@ impl Device {
         }
     }
 
+    /// Memory of the addresses of `range` of which nothing is known yet; false where something is there. Its start is a multiple of 16, so
+    /// that no access of a thread crosses one of its pages.
+    pub fn adopt(&mut self, name: &str, range: &Range<u64>) -> bool {
+        assert!(range.start < range.end && range.start.is_multiple_of(16), "memory at {range:x?}");
+        let is_taken = self.reserved.iter().any(|taken| map::overlap(taken, range)) || self.global.overlapping(range).is_some();
+        if is_taken || range.end > map::ADDRESSES_END {
+            return false;
+        }
+        self.global.insert(name, range.start, range.end - range.start, 0, UNINITIALISED);
+        self.know_only(range.start, std::iter::empty());
+        true
+    }
+
+    /// The memory that holds `address`, from its start to its end.
+    pub fn around(&self, address: u64) -> Option<Range<u64>> {
+        self.global.find(address).map(|allocation| allocation.base..allocation.end())
+    }
+
+    /// The page of [`Self::adopt`]ed memory at `address`, a multiple of a page after its start, holds `page`, but for what was written there
+    /// since. False where it was known.
+    pub fn supply(&mut self, address: u64, page: &[u8; PAGE_BYTES]) -> bool {
+        self.global.find_mut(address).is_some_and(|allocation| allocation.pages.supply(address - allocation.base, page))
+    }
+
+    /// The pages of the memory that starts at `base` that exist: because they were [`Self::supply`]ed or written. Each with its address.
+    pub fn pages(&self, base: u64) -> impl Iterator<Item = (u64, &[u8; PAGE_BYTES])> {
+        let allocation = self.global.find(base).filter(|allocation| allocation.base == base);
+        allocation.into_iter().flat_map(move |allocation| allocation.pages.existing().map(move |(offset, page)| (base + offset, page)))
+    }
+
     /// The parts of `bytes` bytes from `address` on of which it is not known what they hold.
     pub fn unknown(&self, address: u64, bytes: u64) -> Vec<Range<u64>> {
         let Some(allocation) = self.global.find(address).filter(|allocation| allocation.pages.has_unknown()) else { return Vec::new() };

@@ -130,6 +130,30 @@ impl Pages {
         }
     }
 
+    /// The page at `offset`, a multiple of [`PAGE_BYTES`], holds `contents`, but for what has been written to it since. False where it was
+    /// known.
+    pub fn supply(&mut self, offset: u64, contents: &Page) -> bool {
+        assert!(offset.is_multiple_of(PAGE_BYTES as u64) && offset < self.len, "a page begins at {offset:#x}");
+        let Some(unknown) = &mut self.unknown else { return false };
+        let mut merged = *contents;
+        let Some(is_written) = unknown.written(offset) else { return false };
+        let written: Vec<usize> = (0..PAGE_BYTES).filter(|at| is_written(*at)).collect();
+        drop(is_written);
+        unknown.supply(offset);
+        let page = self.page_mut(offset);
+        written.iter().for_each(|at| merged[*at] = page[*at]);
+        *page = merged;
+        true
+    }
+
+    /// The pages that exist, each with its offset.
+    pub fn existing(&self) -> impl Iterator<Item = (u64, &Page)> {
+        self.chunks.iter().enumerate().filter_map(|(number, chunk)| Some((number, chunk.as_ref()?))).flat_map(|(number, chunk)| {
+            let pages = chunk.pages.iter().enumerate();
+            pages.filter_map(move |(page, at)| Some(((number * CHUNK_BYTES + page * PAGE_BYTES) as u64, &**at.as_ref()?)))
+        })
+    }
+
     /// Copies `bytes` to `offset` on; the range must lie inside.
     pub fn write(&mut self, mut offset: u64, mut bytes: &[u8]) {
         debug_assert!(offset.checked_add(bytes.len() as u64).is_some_and(|end| end <= self.len), "bytes are written past the end");

@@ -56,6 +56,22 @@ impl Unknown {
         })
     }
 
+    /// The bytes of a page that have been written, of one that was not known at first; none of another.
+    pub fn written(&self, offset: u64) -> Option<impl Fn(usize) -> bool + '_> {
+        let page = offset / PAGE;
+        let written = self.written.get(&page);
+        self.is_page_unknown(page).then_some(move |at: usize| written.is_some_and(|written| written[at / 64] >> (at % 64) & 1 != 0))
+    }
+
+    /// The whole page at `offset` is known from now on.
+    pub fn supply(&mut self, offset: u64) {
+        let page = offset / PAGE;
+        if let Some(word) = Arc::make_mut(&mut self.pages).get_mut((page / 64) as usize) {
+            *word &= !(1 << (page % 64));
+        }
+        Arc::make_mut(&mut self.written).remove(&page);
+    }
+
     /// `bytes` bytes from `offset` on are written.
     pub fn learn(&mut self, offset: u64, bytes: u64) {
         for (page, range) in parts(offset, bytes) {

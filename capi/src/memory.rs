@@ -1,0 +1,161 @@
+//! The memory of the process, from which kernels take pages: the one place that reads and writes addresses that nothing vouches for.
+//!
+//! Linux is asked to copy: an address that is not mapped, or a page that may not be written, is an error of the call and no signal.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::fs;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ptxdbg::api::{HostMemory, HostWrite, PAGE_BYTES, PageSource};
+
+use crate::error::{Failure, Status, guarded};
+
+/// The addresses at which a process has memory: what the interpreter places of its own lies between the two.
+pub const ADDRESSES: &[Range<u64>] = &[0..1 << 40, 0x5000_0000_0000..1 << 47];
+
+/// Bytes of a mapping on both sides of a touched address that are looked at as one piece.
+const REACH: u64 = 1 << 32;
+
+/// The registered ranges, by start.
+static REGISTERED: Mutex<BTreeMap<u64, u64>> = Mutex::new(BTreeMap::new());
+
+fn registered() -> MutexGuard<'static, BTreeMap<u64, u64>> {
+    REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// `ptxdbg_register`
+#[unsafe(no_mangle)]
+pub extern "C" fn ptxdbg_register(start: *const c_void, length: usize) -> Status {
+    guarded(|| {
+        let (start, length) = (start as u64, length as u64);
+        let end = start.checked_add(length).filter(|_| start > 0 && length > 0);
+        let end = end.ok_or_else(|| Failure::argument(format!("{length} bytes at {start:#x} are no memory")))?;
+        let mut registered = registered();
+        let before = registered.range(..end).next_back().filter(|(_, other)| **other > start);
+        if let Some((other, _)) = before {
+            return Err(Failure::argument(format!("the memory at {start:#x} overlaps what is registered at {other:#x}")));
+        }
+        registered.insert(start, end);
+        Ok(())
+    })
+}
+
+/// `ptxdbg_unregister`
+#[unsafe(no_mangle)]
+pub extern "C" fn ptxdbg_unregister(start: *const c_void) -> Status {
+    guarded(|| {
+        let start = start as u64;
+        registered().remove(&start).map(drop).ok_or_else(|| Failure::argument(format!("nothing is registered at {start:#x}")))
+    })
+}
+
+/// The memory that a run finds.
+pub fn host_memory() -> HostMemory {
+    // Accesses of threads never cross 16 bytes, so ranges begin at their multiples.
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    for (start, end) in registered().iter() {
+        let start = start & !15;
+        match ranges.last_mut() {
+            Some(last) if last.end > start => last.end = *end,
+            _ => ranges.push(start..*end),
+        }
+    }
+    HostMemory::new(Box::new(ProcessMemory { finds_others: ranges.is_empty() }), &ranges)
+}
+
+/// Writes back what a kernel left.
+pub fn write_back(writes: &[HostWrite]) -> Result<(), Failure> {
+    for write in writes {
+        let written = copy_to(write.address, &write.bytes);
+        if written != write.bytes.len() {
+            let message = format!("the kernel wrote {} bytes at {:#x}, which cannot be written", write.bytes.len(), write.address);
+            return Err(Failure { status: Status::RunFailed, message });
+        }
+    }
+    Ok(())
+}
+
+/// The memory of this process.
+struct ProcessMemory {
+    /// Whether what is mapped and not registered is there as well.
+    finds_others: bool,
+}
+
+impl PageSource for ProcessMemory {
+    fn extent(&mut self, address: u64) -> Option<Range<u64>> {
+        if !self.finds_others {
+            return None;
+        }
+        let mut found: Option<Range<u64>> = None;
+        for mapping in readable(&fs::read_to_string("/proc/self/maps").ok()?) {
+            match &mut found {
+                Some(last) if last.end == mapping.start => last.end = mapping.end,
+                Some(last) if last.contains(&address) => break,
+                Some(_) | None => found = Some(mapping),
+            }
+        }
+        let around = found.filter(|found| found.contains(&address))?;
+        let low = address.saturating_sub(REACH) & !(PAGE_BYTES as u64 - 1);
+        Some(around.start.max(low)..around.end.min(address.saturating_add(REACH)))
+    }
+
+    fn page(&mut self, address: u64) -> Option<Box<[u8; PAGE_BYTES]>> {
+        let mut page = Box::new([0; PAGE_BYTES]);
+        // What follows the last byte of a registered range may not be there.
+        (copy_from(address, &mut page[..]) > 0).then_some(page)
+    }
+}
+
+/// The readable mappings of a `/proc/PID/maps`, in order of address.
+fn readable(maps: &str) -> impl Iterator<Item = Range<u64>> {
+    maps.lines().filter_map(|line| {
+        let mut words = line.split(' ');
+        let (start, end) = words.next()?.split_once('-')?;
+        let number = |text: &str| u64::from_str_radix(text, 16).ok();
+        words.next()?.starts_with('r').then_some(number(start)?..number(end)?)
+    })
+}
+
+/// Copies from `address` on as much as there is; how many bytes.
+fn copy_from(address: u64, to: &mut [u8]) -> usize {
+    let local = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
+    let remote = libc::iovec { iov_base: address as *mut c_void, iov_len: to.len() };
+    // SAFETY: the local bytes are those of a slice, and the kernel checks the remote ones.
+    let copied = unsafe { libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0) };
+    usize::try_from(copied).unwrap_or(0)
+}
+
+/// Copies to `address` on as much as can be written; how many bytes.
+fn copy_to(address: u64, from: &[u8]) -> usize {
+    let local = libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: from.len() };
+    let remote = libc::iovec { iov_base: address as *mut c_void, iov_len: from.len() };
+    // SAFETY: the local bytes are those of a slice and are only read, and the kernel checks the remote ones.
+    let copied = unsafe { libc::process_vm_writev(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0) };
+    usize::try_from(copied).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapping_is_read_as_the_kernel_writes_it() {
+        let maps = "00400000-00452000 r-xp 00000000 08:02 173521 /usr/bin/dbus-daemon\n00651000-00652000 ---p 00051000 08:02 1\n";
+        assert_eq!(readable(maps).collect::<Vec<_>>(), vec![0x40_0000..0x45_2000]);
+    }
+
+    #[test]
+    fn memory_that_is_there_is_found_and_other_is_not() {
+        let data = vec![7_u8; 100_000];
+        let address = data.as_ptr() as u64;
+        let mut process = ProcessMemory { finds_others: true };
+        let extent = process.extent(address).unwrap_or_default();
+        assert!(extent.start <= address && extent.end >= address + 100_000, "{extent:x?}");
+        let inside = (address + 50_000) & !(PAGE_BYTES as u64 - 1);
+        assert!(process.page(inside).is_some_and(|page| page.iter().all(|byte| *byte == 7)));
+        assert!(process.page(4096).is_none() && process.extent(4096).is_none());
+        assert_eq!(copy_to(4096, &[1]), 0);
+    }
+}

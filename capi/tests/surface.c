@@ -1,0 +1,207 @@
+/* The surface as a C program uses it. Ends with 0, or says which expectation does not hold. */
+#include "ptxdbg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPECT(what)                                                                       \
+    do {                                                                                   \
+        if (!(what)) {                                                                     \
+            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #what, ptxdbg_error()); \
+            exit(1);                                                                       \
+        }                                                                                  \
+    } while (0)
+
+static const char *const ADD =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry add(.param .u64 p, .param .u32 n, .param .f32 x)\n{\n"
+    "  .reg .pred %p; .reg .b32 %r<4>; .reg .f32 %f<3>; .reg .b64 %d<4>;\n"
+    "  ld.param.u64 %d1, [p]; ld.param.u32 %r1, [n]; ld.param.f32 %f1, [x];\n"
+    "  mov.u32 %r2, %tid.x; setp.ge.u32 %p, %r2, %r1; @%p bra done;\n"
+    "  mul.wide.u32 %d2, %r2, 4; add.s64 %d1, %d1, %d2;\n"
+    "  ld.global.f32 %f2, [%d1]; add.f32 %f2, %f2, %f1; st.global.f32 [%d1], %f2;\n"
+    "done: ret;\n}\n";
+
+/* Follows a list: each node holds the address of the next one, and a number. */
+static const char *const WALK =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry walk(.param .u64 node, .param .u64 sum)\n{\n"
+    "  .reg .pred %p; .reg .b64 %d<6>;\n"
+    "  ld.param.u64 %d1, [node]; ld.param.u64 %d2, [sum]; mov.u64 %d3, 0;\n"
+    "again: setp.eq.u64 %p, %d1, 0; @%p bra done;\n"
+    "  ld.u64 %d4, [%d1+8]; add.u64 %d3, %d3, %d4; ld.u64 %d1, [%d1]; bra again;\n"
+    "done: st.u64 [%d2], %d3; ret;\n}\n";
+
+/* All threads write their number to one place. */
+static const char *const RACE =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry race(.param .u64 p)\n{\n"
+    "  .reg .b32 %r1; .reg .b64 %d1;\n"
+    "  ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; st.global.u32 [%d1], %r1; ret;\n}\n";
+
+struct node {
+    struct node *next;
+    uint64_t value;
+};
+
+static ptxdbg_module *module_of(const char *text)
+{
+    ptxdbg_module *module = NULL;
+    EXPECT(ptxdbg_module_create("test.ptx", text, strlen(text), &module) == PTXDBG_OK);
+    return module;
+}
+
+static void kernels_work_on_the_memory_of_the_caller(void)
+{
+    ptxdbg_module *module = module_of(ADD);
+    EXPECT(ptxdbg_module_kernel_count(module) == 1);
+    EXPECT(strcmp(ptxdbg_module_kernel_name(module, 0), "add") == 0);
+    EXPECT(ptxdbg_module_kernel_name(module, 1) == NULL);
+    enum { COUNT = 3000 };
+    float *data = malloc(COUNT * sizeof *data);
+    for (int i = 0; i < COUNT; i++) data[i] = (float)i;
+    uint32_t n = 1000;
+    float x = 0.5f;
+    ptxdbg_param params[] = {{&data, sizeof data}, {&n, sizeof n}, {&x, sizeof x}};
+    ptxdbg_launch launch = {.kernel = "add", .grid = {1, 1, 1}, .block = {1024, 1, 1}, .params = params, .param_count = 3};
+    ptxdbg_result *result = NULL;
+    EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_OK);
+    EXPECT(ptxdbg_result_finding_count(result) == 0);
+    EXPECT(ptxdbg_result_ticks(result) > 0 && ptxdbg_result_thread_instructions(result) > 1000);
+    EXPECT(strstr(ptxdbg_result_certificate(result), "every order") != NULL);
+    EXPECT(strstr(ptxdbg_result_fidelity(result), "bit-exact") != NULL);
+    for (int i = 0; i < COUNT; i++) EXPECT(data[i] == (float)i + (i < 1000 ? 0.5f : 0.0f));
+    ptxdbg_result_free(result);
+    free(data);
+    ptxdbg_module_free(module);
+}
+
+static void pointers_in_memory_lead_on(void)
+{
+    ptxdbg_module *module = module_of(WALK);
+    struct node *list = NULL;
+    uint64_t expected = 0, sum = 0;
+    for (uint64_t i = 0; i < 50; i++) {
+        struct node *node = malloc(sizeof *node + 9000);
+        node->next = list;
+        node->value = i * i;
+        expected += i * i;
+        list = node;
+    }
+    uint64_t *at = &sum;
+    ptxdbg_param params[] = {{&list, sizeof list}, {&at, sizeof at}};
+    ptxdbg_launch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .params = params, .param_count = 2};
+    ptxdbg_result *result = NULL;
+    EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_OK);
+    EXPECT(sum == expected);
+    ptxdbg_result_free(result);
+    while (list) {
+        struct node *next = list->next;
+        free(list);
+        list = next;
+    }
+    ptxdbg_module_free(module);
+}
+
+static void findings_have_both_sides(void)
+{
+    ptxdbg_module *module = module_of(RACE);
+    uint32_t cell = 7, *at = &cell;
+    ptxdbg_param params[] = {{&at, sizeof at}};
+    ptxdbg_launch launch = {.grid = {2, 1, 1}, .block = {32, 1, 1}, .params = params, .param_count = 1};
+    ptxdbg_result *result = NULL;
+    EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_OK);
+    EXPECT(ptxdbg_result_finding_count(result) > 0);
+    ptxdbg_finding finding;
+    EXPECT(ptxdbg_result_finding(result, 0, &finding) == PTXDBG_OK);
+    EXPECT(strcmp(finding.id, "race.global") == 0 && finding.severity == PTXDBG_ERROR);
+    EXPECT(strcmp(finding.first.place, "test.ptx:7") == 0 && finding.second.lanes != 0);
+    EXPECT(strstr(finding.text, "race.global") != NULL);
+    EXPECT(ptxdbg_result_finding(result, 99, &finding) == PTXDBG_INVALID_ARGUMENT);
+    ptxdbg_result_free(result);
+    ptxdbg_options none = {.checks = "none"};
+    EXPECT(ptxdbg_run(module, &launch, &none, &result) == PTXDBG_OK);
+    EXPECT(ptxdbg_result_finding_count(result) == 0);
+    ptxdbg_result_free(result);
+    ptxdbg_options wrong = {.checks = "nothing"};
+    EXPECT(ptxdbg_run(module, &launch, &wrong, &result) == PTXDBG_INVALID_ARGUMENT);
+    EXPECT(strstr(ptxdbg_error(), "nothing") != NULL);
+    ptxdbg_module_free(module);
+}
+
+static void registered_memory_has_bounds(void)
+{
+    ptxdbg_module *module = module_of(ADD);
+    float *data = aligned_alloc(64, 4096);
+    memset(data, 0, 4096);
+    EXPECT(ptxdbg_register(data, 256) == PTXDBG_OK);
+    EXPECT(ptxdbg_register(data + 2, 8) == PTXDBG_INVALID_ARGUMENT);
+    uint32_t n = 65;
+    float x = 1;
+    ptxdbg_param params[] = {{&data, sizeof data}, {&n, sizeof n}, {&x, sizeof x}};
+    ptxdbg_launch launch = {.grid = {1, 1, 1}, .block = {128, 1, 1}, .params = params, .param_count = 3};
+    ptxdbg_result *result = NULL;
+    EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_OK);
+    ptxdbg_finding finding;
+    EXPECT(ptxdbg_result_finding_count(result) == 1);
+    EXPECT(ptxdbg_result_finding(result, 0, &finding) == PTXDBG_OK);
+    EXPECT(strcmp(finding.id, "memory.out_of_bounds") == 0);
+    ptxdbg_result_free(result);
+    EXPECT(ptxdbg_unregister(data) == PTXDBG_OK && ptxdbg_unregister(data) == PTXDBG_INVALID_ARGUMENT);
+    free(data);
+    ptxdbg_module_free(module);
+}
+
+static void mistakes_are_statuses(void)
+{
+    ptxdbg_module *module = NULL;
+    EXPECT(ptxdbg_module_create("bad.ptx", "nonsense", 8, &module) == PTXDBG_INVALID_MODULE && module == NULL);
+    EXPECT(strstr(ptxdbg_error(), "bad.ptx:") != NULL);
+    EXPECT(ptxdbg_module_create("bad.ptx", NULL, 8, &module) == PTXDBG_INVALID_ARGUMENT);
+    module = module_of(ADD);
+    ptxdbg_launch launch = {.kernel = "absent", .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    ptxdbg_result *result = NULL;
+    EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_INVALID_LAUNCH);
+    EXPECT(strstr(ptxdbg_error(), "absent") != NULL);
+    launch.kernel = "add";
+    EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_INVALID_LAUNCH);
+    EXPECT(ptxdbg_run(NULL, &launch, NULL, &result) == PTXDBG_INVALID_ARGUMENT && result == NULL);
+    float *null = NULL;
+    uint32_t n = 1;
+    float x = 1;
+    ptxdbg_param params[] = {{&null, sizeof null}, {&n, sizeof n}, {&x, sizeof x}};
+    launch = (ptxdbg_launch){.grid = {1, 1, 1}, .block = {1, 1, 1}, .params = params, .param_count = 3};
+    EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_OK);
+    ptxdbg_finding finding;
+    EXPECT(ptxdbg_result_finding(result, 0, &finding) == PTXDBG_OK && strcmp(finding.id, "memory.null") == 0);
+    ptxdbg_result_free(result);
+    ptxdbg_module_free(module);
+    ptxdbg_module_free(NULL);
+    ptxdbg_result_free(NULL);
+}
+
+static void one_function_runs_a_text(void)
+{
+    float data[32] = {0};
+    float one = 1.0f;
+    uint64_t bits = 0;
+    memcpy(&bits, &one, sizeof one);
+    void *args[] = {data, (void *)(uintptr_t)32, (void *)(uintptr_t)bits};
+    for (int turn = 0; turn < 3; turn++) EXPECT(ptx_run(ADD, 3, args, 32, 1, 1, 1, 1, 1, 0) == 0);
+    for (int i = 0; i < 32; i++) EXPECT(data[i] == 3.0f);
+    EXPECT(ptx_run("nonsense", 0, NULL, 1, 1, 1, 1, 1, 1, 0) == 2);
+    EXPECT(ptx_run(ADD, 3, args, -1, 1, 1, 1, 1, 1, 0) == 2);
+}
+
+int main(void)
+{
+    kernels_work_on_the_memory_of_the_caller();
+    pointers_in_memory_lead_on();
+    findings_have_both_sides();
+    registered_memory_has_bounds();
+    mistakes_are_statuses();
+    one_function_runs_a_text();
+    puts("the surface does what its header says");
+    return 0;
+}
