@@ -113,6 +113,8 @@ fn asynchronous_copies_may_end_at_any_time() {
             "hardware/tensor_copy.ron",
             "hardware/wgmma.ron",
             "tensor/replace.ron",
+            "tensor/stride_units.ron",
+            "tensor/stride_bytes.ron",
             "tensor/multicast.ron",
             "programs/mbar_pipeline.ron",
             "programs/tma_cluster.ron",

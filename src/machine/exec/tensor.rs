@@ -26,6 +26,10 @@ struct Hole {
 /// The 128 bytes of a map.
 type MapBytes = [u8; TENSOR_MAP_BYTES];
 
+/// The last version of PTX whose assembler (ptxas 12.4) stores the operand of `tensormap.replace.global_stride` as it is, where later
+/// ones store a sixteenth of it: compilers of that time give strides in units of 16 bytes (`fixtures/tensor/stride_units.ron`).
+const LAST_WITH_STRIDE_UNITS: (u8, u8) = (8, 4);
+
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: a copy for every lane. None is issued unless all are good.
     pub(super) fn tensor_copies(&mut self, copy: &TensorCopy, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
@@ -204,7 +208,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         active: LaneMask,
     ) -> Result<(), Box<Trap>> {
         let lanes = self.lanes(group, active);
-        let values = if field.is_wide() { *lanes.get64(a) } else { lanes.get32(a).map(u64::from) };
+        let mut values = if field.is_wide() { *lanes.get64(a) } else { lanes.get32(a).map(u64::from) };
+        if field == TensorField::GlobalStride && self.program.version <= LAST_WITH_STRIDE_UNITS {
+            values = values.map(|units| units.saturating_mul(16));
+        }
         let addresses = self.access(address, group, active, 1).addresses;
         for lane in active.iter() {
             let bytes = self.map_bytes(addresses[lane], how.space, lane, group)?;
