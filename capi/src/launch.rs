@@ -6,7 +6,7 @@ use std::{ptr, slice};
 use ptxdbg::api::{Checks, DriverLaunch, Module, Run, RunOptions, Schedule};
 
 use crate::error::{Failure, Status, guarded};
-use crate::memory::{host_memory, write_back};
+use crate::memory::{process_memory, write_back};
 use crate::module::CModule;
 use crate::result::CResult;
 use crate::text::text_at;
@@ -48,7 +48,7 @@ impl COptions {
 /// Runs a launch on the memory of the process, and writes back what it left there.
 pub fn run(module: &Module, launch: &DriverLaunch, options: &RunOptions) -> Result<Run, Failure> {
     let planned = launch.planned(module).map_err(|error| Failure::refused(Status::InvalidLaunch, &error))?;
-    let host = host_memory();
+    let host = process_memory();
     let options = RunOptions { host: Some(host.clone()), ..options.clone() };
     let run = planned.run(0, &options).map_err(|error| Failure::refused(Status::RunFailed, &error))?;
     write_back(&run.host_writes(&host))?;

@@ -10,9 +10,9 @@ mod ocelot;
 mod result;
 mod text;
 
-pub use error::{Status, ptxdbg_error};
+pub use error::{Failure, Status, ptxdbg_error};
 pub use launch::{CLaunch, COptions, CParam, ptxdbg_run};
-pub use memory::{ptxdbg_register, ptxdbg_unregister};
+pub use memory::{ADDRESSES, host_memory, ptxdbg_register, ptxdbg_unregister, write_back};
 pub use module::{CModule, ptxdbg_module_create, ptxdbg_module_free, ptxdbg_module_kernel_count, ptxdbg_module_kernel_name};
 pub use ocelot::ptx_run;
 pub use result::{

@@ -8,7 +8,7 @@ use std::fs;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ptxdbg::api::{HostMemory, HostWrite, PAGE_BYTES, PageSource};
+use ptxdbg::api::{HostMemory, HostRange, HostWrite, PAGE_BYTES, PageSource};
 
 use crate::error::{Failure, Status, guarded};
 
@@ -51,18 +51,30 @@ pub extern "C" fn ptxdbg_unregister(start: *const c_void) -> Status {
     })
 }
 
-/// The memory that a run finds.
-pub fn host_memory() -> HostMemory {
-    // Accesses of threads never cross 16 bytes, so ranges begin at their multiples.
-    let mut ranges: Vec<Range<u64>> = Vec::new();
-    for (start, end) in registered().iter() {
-        let start = start & !15;
-        match ranges.last_mut() {
-            Some(last) if last.end > start => last.end = *end,
-            _ => ranges.push(start..*end),
+/// The memory that a run finds which knows of no ranges of its own: what is registered, or else all that is mapped.
+pub fn process_memory() -> HostMemory {
+    let of = |(start, end): (&u64, &u64)| HostRange { addresses: *start..*end, name: format!("registered memory at {start:#x}") };
+    let registered: Vec<HostRange> = registered().iter().map(of).collect();
+    if registered.is_empty() {
+        return HostMemory::new(Box::new(ProcessMemory { finds_others: true }), &[]);
+    }
+    host_memory(&registered)
+}
+
+/// The memory at `ranges` alone, which may overlap. It must stay allocated as long as kernels run on it.
+pub fn host_memory(ranges: &[HostRange]) -> HostMemory {
+    let mut sorted: Vec<HostRange> = ranges.iter().filter(|range| !range.addresses.is_empty()).cloned().collect();
+    // Accesses of threads never cross 16 bytes, so memory begins at their multiples.
+    sorted.iter_mut().for_each(|range| range.addresses.start &= !15);
+    sorted.sort_by_key(|range| range.addresses.start);
+    let mut apart: Vec<HostRange> = Vec::new();
+    for range in sorted {
+        match apart.last_mut() {
+            Some(last) if last.addresses.end > range.addresses.start => last.addresses.end = last.addresses.end.max(range.addresses.end),
+            _ => apart.push(range),
         }
     }
-    HostMemory::new(Box::new(ProcessMemory { finds_others: ranges.is_empty() }), &ranges)
+    HostMemory::new(Box::new(ProcessMemory { finds_others: false }), &apart)
 }
 
 /// Writes back what a kernel left.

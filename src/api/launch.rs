@@ -7,9 +7,9 @@ use super::error::{Error, problems};
 use super::module::Module;
 use super::run::Run;
 use super::session::Session;
-use crate::debug::open::{OpenedLaunch, open_launch_file, open_words};
+use crate::debug::open::{OpenedLaunch, open_driver, open_launch_file, open_words};
 use crate::debug::{Interrupt, Opened, Overrides, RunOptions};
-use crate::launch::{DriverLaunch, LaunchFile, LaunchFileError, Plan};
+use crate::launch::{DriverLaunch, LaunchFile, LaunchFileError};
 
 /// What is to be launched, said piece by piece. Of what is not said a launch is made up: from the kernel's code, so that each thread has
 /// something to do.
@@ -154,8 +154,7 @@ impl DriverLaunch {
     /// # Errors
     /// There is no such kernel, or the launch cannot be meant for it.
     pub fn planned(&self, module: &Module) -> Result<Planned, Error> {
-        let case = self.plan(module.program()).map_err(Error::File)?;
-        Ok(Planned { opened: Opened::of_plan(Arc::clone(module.program()), Plan { cases: vec![case] }) })
+        Ok(Planned { opened: open_driver(Arc::clone(module.program()), self)? })
     }
 }
 

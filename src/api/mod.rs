@@ -59,8 +59,8 @@ pub use crate::debug::session::InterruptCheck;
 pub use crate::debug::stop::{Reason, Stop};
 pub use crate::debug::value::ValueText;
 pub use crate::debug::{
-    Comparison, CompletionPolicyKind, DivergencePolicy, Failure, HostMemory, HostWrite, Interrupt, LaunchRun, MemoryLimit, RunOptions,
-    Schedule, Site, Summary,
+    Comparison, CompletionPolicyKind, DivergencePolicy, Failure, HostMemory, HostRange, HostWrite, Interrupt, LaunchRun, MemoryLimit,
+    RunOptions, Schedule, Site, Summary,
 };
 pub use crate::launch::DriverLaunch;
 pub use crate::machine::{PAGE_BYTES, PageSource};

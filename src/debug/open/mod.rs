@@ -2,6 +2,7 @@
 
 mod absent;
 pub mod asm;
+mod driver;
 mod linked;
 pub mod modules;
 mod outside;
@@ -13,9 +14,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use self::driver::open_driver;
 use self::made_up::made_up;
-pub use self::modules::{read_text_module, read_text_module_at};
 use self::modules::{Chosen, apart, choose, choose_at};
+pub use self::modules::{read_text_module, read_text_module_at};
 use super::arrays;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span, save};
 use crate::container::{self, bundle};
@@ -76,13 +78,6 @@ pub struct Opened {
     pub notes: Vec<String>,
     /// What the launches were made from; nothing of a statement.
     pub launch: Option<OpenedLaunch>,
-}
-
-impl Opened {
-    /// Launches that no launch file says.
-    pub fn of_plan(program: Arc<Program>, plan: Plan) -> Self {
-        Self { program, plan, made_up: None, empty_beside: None, notes: Vec::new(), launch: None }
-    }
 }
 
 /// What launches are made from: what a launch file says that does the same as the command line.

@@ -19,7 +19,18 @@ struct Taken {
     source: Box<dyn PageSource + Send>,
     /// Where memory is, by start: registered, or found when a kernel touched it.
     extents: BTreeMap<u64, u64>,
+    /// What registered memory is called, by start.
+    names: BTreeMap<u64, String>,
     pages: BTreeMap<u64, Box<Page>>,
+}
+
+/// Memory with bounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostRange {
+    /// Its addresses: they start at a multiple of 16, and there are some.
+    pub addresses: Range<u64>,
+    /// What it is called in findings.
+    pub name: String,
 }
 
 /// Bytes that a kernel has left at an address.
@@ -32,11 +43,14 @@ pub struct HostWrite {
 }
 
 impl HostMemory {
-    /// The memory that `source` has. Each of the ranges `registered`, which start at multiples of 16, are apart and hold something, is
-    /// bounded; around them a kernel finds what the source finds.
-    pub fn new(source: Box<dyn PageSource + Send>, registered: &[Range<u64>]) -> Self {
-        let extents = registered.iter().map(|range| (range.start, range.end)).collect();
-        Self(Arc::new(Mutex::new(Taken { source, extents, pages: BTreeMap::new() })))
+    /// The memory that `source` has. Each of the ranges `registered`, which are apart, is bounded; around them a kernel finds what the
+    /// source finds.
+    pub fn new(source: Box<dyn PageSource + Send>, registered: &[HostRange]) -> Self {
+        let is_right = |range: &HostRange| range.addresses.start < range.addresses.end && range.addresses.start.is_multiple_of(16);
+        assert!(registered.iter().all(is_right), "ranges that start at multiples of 16: {registered:?}");
+        let extents = registered.iter().map(|HostRange { addresses, .. }| (addresses.start, addresses.end)).collect();
+        let names = registered.iter().map(|range| (range.addresses.start, range.name.clone())).collect();
+        Self(Arc::new(Mutex::new(Taken { source, extents, names, pages: BTreeMap::new() })))
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {
@@ -47,7 +61,7 @@ impl HostMemory {
     pub(super) fn install(&self, device: &mut Device) {
         let taken = self.taken();
         for (start, end) in &taken.extents {
-            device.adopt(OUTSIDE, &(*start..*end));
+            device.adopt(taken.names.get(start).map_or(OUTSIDE, String::as_str), &(*start..*end));
         }
         for (address, page) in &taken.pages {
             device.supply(*address, page);

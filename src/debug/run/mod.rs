@@ -22,7 +22,7 @@ use crate::machine::{Device, Instrumentation, Machine, NullObserver, Tick};
 use crate::program::Program;
 
 pub use error::RunError;
-pub use host_memory::{HostMemory, HostWrite};
+pub use host_memory::{HostMemory, HostRange, HostWrite};
 pub(super) use launcher::{Job, RejectedLaunch};
 pub use options::RunOptions;
 use reversal::describe_new;

@@ -221,7 +221,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             });
             let map = changed
                 .map_err(|why| self.trap(TrapKind::TensorCopy, LaneMask::of(lane), &format!("the tensor map cannot be changed: {why}")))?;
-            self.write_map(addresses[lane], how.space, lane, &map.encode(), group)?;
+            self.write_map(addresses[lane], how.space, lane, &map.encode_replaced(&bytes), group)?;
         }
         Ok(())
     }

@@ -205,8 +205,8 @@ impl Device {
         self.global.find(address).map(|allocation| allocation.base..allocation.end())
     }
 
-    /// The page of [`Self::adopt`]ed memory at `address`, a multiple of a page after its start, holds `page`, but for what was written there
-    /// since. False where it was known.
+    /// The page of [`Self::adopt`]ed memory at `address`, a multiple of a page after its start, holds `page`, but for what was written
+    /// there since. False where it was known.
     pub fn supply(&mut self, address: u64, page: &[u8; PAGE_BYTES]) -> bool {
         self.global.find_mut(address).is_some_and(|allocation| allocation.pages.supply(address - allocation.base, page))
     }

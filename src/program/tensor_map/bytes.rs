@@ -57,6 +57,9 @@ const ELEMENTS: [TensorElement; 11] = [
     TensorElement::BF16,
 ];
 
+/// Bytes that the driver computes from several fields, and that nothing reads: what a copy writes, and the span of the swizzle.
+const COMPUTED: [std::ops::Range<usize>; 2] = [64..68, 72..74];
+
 /// Bytes that are zero in every map.
 const ZEROS: [std::ops::Range<usize>; 6] = [11..12, 30..32, 54..55, 62..64, 68..72, 74..TENSOR_MAP_BYTES];
 
@@ -99,6 +102,15 @@ impl TensorMap {
         }
         put(64, &self.copied_bytes().to_le_bytes());
         put(72, &self.swizzle.span().map_or(16, |span| 8 * span as u16).to_le_bytes());
+        all
+    }
+
+    /// Its 128 bytes where a field of `before` was replaced: what the driver computes from several fields stays as it was.
+    pub fn encode_replaced(&self, before: &[u8; TENSOR_MAP_BYTES]) -> [u8; TENSOR_MAP_BYTES] {
+        let mut all = self.encode();
+        for range in COMPUTED {
+            all[range.clone()].copy_from_slice(&before[range]);
+        }
         all
     }
 

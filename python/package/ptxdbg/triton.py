@@ -1,0 +1,342 @@
+"""Triton kernels without a GPU.
+
+>>> import ptxdbg.triton
+>>> ptxdbg.triton.install()
+
+makes ptxdbg the driver of Triton: ``kernel[grid](x, y, n)`` compiles as for a device and runs the PTX here, on NumPy arrays and torch CPU
+tensors. What is wrong with the kernel is raised at the call, the line of the Python source first. ``python -m ptxdbg.triton FILE`` does so
+for a script, and PTXDBG_TRITON=1 for every process that imports ptxdbg.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from . import FindingsError, Module
+from ._arguments import _memory
+from ._ptxdbg import run as _run
+from ._ptxdbg import tensor_map as _tensor_map
+
+__all__ = ["TritonFindingsError", "install", "last", "run"]
+
+_WARP = 32
+_INTEGERS = {"i1": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8}
+_FLOATS = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d"}
+
+#: The result of the last kernel that ran.
+last = None
+
+
+class TritonFindingsError(FindingsError):
+    """A kernel has mistakes; the message begins with the line of the Python source."""
+
+    def __init__(self, result, kernel):
+        super().__init__(result)
+        first = self.findings[0]
+        side = first.second or first.first
+        place = side.source if side is not None and side.source else kernel
+        self.args = (f"{place}: {first.id}: {first.message}\n{self.args[0]}",)
+
+
+class _Array:
+    """A NumPy array as Triton wants a tensor to be."""
+
+    def __init__(self, array):
+        self.array = array
+        self.dtype = array.dtype
+        self.shape = array.shape
+
+    def data_ptr(self):
+        return self.array.__array_interface__["data"][0]
+
+    def element_size(self):
+        return self.array.itemsize
+
+    def stride(self, dimension=None):
+        strides = tuple(stride // self.array.itemsize for stride in self.array.strides)
+        return strides if dimension is None else strides[dimension]
+
+
+class _Function:
+    """A kernel that was loaded: the launcher finds its PTX."""
+
+    def __init__(self, name):
+        self.name = name
+
+
+class _Utils:
+    """What Triton asks of a driver's library."""
+
+    def __init__(self, arch):
+        self._arch = arch
+
+    def load_binary(self, name, kernel, shared, device):
+        return None, _Function(name), 0, 0, 1024
+
+    def unload_module(self, module):
+        pass
+
+    def get_device_properties(self, device):
+        shared = {80: 163, 86: 99, 89: 99}.get(self._arch, 227) << 10
+        return {"max_shared_mem": shared, "max_num_regs": 65536, "multiprocessor_count": 132, "warpSize": _WARP,
+                "sm_clock_rate": 1_980_000, "mem_clock_rate": 2_619_000, "mem_bus_width": 5120}
+
+    def fill_tma_descriptor(self, address, swizzle, size, element, tile, shape, strides, padding):
+        steps = [size * stride for stride in strides[:-1]]
+        return bytes(_tensor_map(address, element, list(shape), steps, list(tile), swizzle, padding))
+
+    def set_printf_fifo_size(self, size):
+        pass
+
+
+def _flat(types, args):
+    """Types and values of a signature with tuples, one after the other; constants have no value in the kernel."""
+    for kind, arg in zip(types, args):
+        if isinstance(kind, (tuple, list)):
+            yield from _flat(kind, arg)
+        elif kind != "constexpr":
+            yield kind, arg
+
+
+def _pointer(name, arg, ranges, alive):
+    """The address of a tensor, whose allocation is added to ``ranges``."""
+    if arg is None:
+        return 0
+    if isinstance(arg, int):
+        return arg
+    found = _memory(arg.array if isinstance(arg, _Array) else arg, alive)
+    if found is None:
+        # A tensor that is read as one of another type.
+        return _pointer(name, arg.base, ranges, alive)
+    ranges.append((*found[1:], name))
+    return found[0]
+
+
+def _scalar(kind, arg):
+    """The bytes of a number of a Triton type."""
+    if kind in _FLOATS:
+        return struct.pack(_FLOATS[kind], float(arg))
+    if kind == "bf16":
+        return struct.pack("<f", float(arg))[2:]
+    size = _INTEGERS[kind]
+    return (int(arg) % (1 << 8 * size)).to_bytes(size, "little")
+
+
+def _descriptor(kind, arg, meta, utils):
+    """What a host tensor descriptor is as parameters."""
+    shape, strides = list(arg.shape), list(arg.strides)
+    tail = [("i32", extent) for extent in shape] + [("i64", stride) for stride in strides]
+    if meta is None:
+        element = re.match(r"tensordesc<([^[>]*)", kind).group(1)
+        head = [("*" + element, arg.base)] + [("i64", extent) for extent in shape] + [("i64", stride) for stride in strides]
+        return head + [("i1", arg.padding == "nan")] + tail
+    # The device numbers types otherwise than the host.
+    number = {8: 10, 9: 8, 10: 9}.get(meta["elem_type"], meta["elem_type"])
+    inner = shape[:-1] + [shape[-1] * 2] if meta["fp4_padded"] else shape
+    padding = 1 if arg.padding == "nan" else 0
+    base = arg.base.data_ptr() if hasattr(arg.base, "data_ptr") else _Array(arg.base).data_ptr()
+    made = utils.fill_tma_descriptor(base, meta["swizzle"], meta["elem_size"], number, meta["block_size"], inner, strides, padding)
+    return [("nvTmaDesc", (made, arg.base))] + tail
+
+
+class _Launcher:
+    """Launches one compiled kernel."""
+
+    def __init__(self, driver, src, metadata):
+        self._driver = driver
+        self._signature = list(src.signature.values())
+        self._metadata = metadata
+        self._module = None
+
+    def _ptx(self):
+        if self._module is None:
+            from triton.runtime.cache import get_cache_manager
+
+            name = self._metadata.name
+            manager = get_cache_manager(self._metadata.hash)
+            files = manager.get_group(f"{name[:150]}.json") or {}
+            path = files.get(f"{name[:150]}.ptx") or manager.get_file(f"{name[:150]}.ptx")
+            if path is None:
+                raise RuntimeError(f"the PTX of {name} is not in Triton's cache")
+            self._module = Module(Path(path).read_text(), f"{name}.ptx")
+        return self._module
+
+    def _params(self, args, params):
+        """The bytes of all parameters, the memory that they lead to, and what must stay alive."""
+        metas = list(getattr(self._metadata, "tensordesc_meta", None) or [])
+        typed = []
+        for kind, arg in _flat(self._signature, args):
+            if kind.startswith("tensordesc"):
+                typed.extend(_descriptor(kind, arg, metas.pop(0) if metas else None, self._driver.utils))
+            else:
+                typed.append((kind, arg))
+        values, ranges, alive = [], [], []
+        for (kind, arg), (name, _, size) in zip(typed, params):
+            if kind == "nvTmaDesc":
+                made, base = arg
+                _pointer(name, base, ranges, alive)
+                values.append(made)
+            elif kind.startswith("*"):
+                values.append(_pointer(name, arg, ranges, alive).to_bytes(size, "little"))
+            else:
+                values.append(_scalar(kind, arg).ljust(size, b"\0"))
+        return values, ranges, alive
+
+    def __call__(self, grid_x, grid_y, grid_z, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *args):
+        global last
+        if grid_x * grid_y * grid_z == 0:
+            return
+        meta, module = self._metadata, self._ptx()
+        _, params = module.params(meta.name)
+        values, ranges, alive = self._params(args, params)
+        ctas = getattr(meta, "num_ctas", 1)
+        for size in (meta.global_scratch_size, meta.profile_scratch_size)[: len(params) - len(values)]:
+            # Tensor maps lie there, which are aligned to 128 bytes.
+            scratch = np.zeros(grid_x * grid_y * grid_z * ctas * size + 128, np.uint8)
+            address = -(-scratch.__array_interface__["data"][0] // 128) * 128
+            alive.append(scratch)
+            if size:
+                ranges.append((address, scratch.size - 128, "scratch"))
+            values.append((address if size else 0).to_bytes(8, "little"))
+        cluster = tuple(getattr(meta, "cluster_dims", None) or (ctas, 1, 1)) if ctas > 1 else None
+        if enter_hook is not None:
+            enter_hook(launch_metadata)
+        result = _run(module, meta.name, [grid_x * ctas, grid_y, grid_z], [_WARP * meta.num_warps, 1, 1], values, ranges,
+                      cluster=cluster and list(cluster), shared=meta.shared,
+                      cooperative=bool(getattr(meta, "launch_cooperative_grid", False)), **self._driver.options)
+        if exit_hook is not None:
+            exit_hook(launch_metadata)
+        last = result
+        self._driver.executed += result.thread_instructions
+        if result.printed:
+            sys.stdout.write(result.printed.decode(errors="replace"))
+        if any(finding.severity != "note" for finding in result.findings):
+            raise TritonFindingsError(result, meta.name)
+
+
+def _driver(arch, options):
+    from triton.backends.compiler import GPUTarget
+    from triton.backends.driver import DriverBase
+
+    class Driver(DriverBase):
+        """Triton's active driver while ptxdbg is installed."""
+
+        def __init__(self):
+            super().__init__()
+            self.utils = _Utils(arch)
+            self.launcher_cls = functools.partial(_Launcher, self)
+            self.options = options
+            # Instructions of threads so far, which stand for time.
+            self.executed = 0
+
+        @classmethod
+        def is_active(cls):
+            return True
+
+        def map_python_to_cpp_type(self, ty):
+            return ty
+
+        def get_current_target(self):
+            return GPUTarget("cuda", arch, _WARP)
+
+        def get_current_device(self):
+            return 0
+
+        def set_current_device(self, device):
+            pass
+
+        def get_current_stream(self, device=None):
+            return 0
+
+        def get_device_capability(self, device=None):
+            return arch // 10, arch % 10
+
+        def get_active_torch_device(self):
+            import torch
+
+            return torch.device("cpu")
+
+        def get_device_interface(self):
+            import torch
+
+            return torch.cpu
+
+        def get_empty_cache_for_benchmark(self):
+            return np.zeros(1, np.int32)
+
+        def clear_cache(self, cache):
+            pass
+
+        def get_benchmarker(self):
+            def benchmark(call, *, quantiles=None, **_):
+                before = self.executed
+                call()
+                # A time that orders configurations: a nanosecond an instruction.
+                elapsed = (self.executed - before) * 1e-6
+                return [elapsed] * len(quantiles) if quantiles else elapsed
+
+            return benchmark
+
+    return Driver()
+
+
+def install(arch=90, *, checks="all", schedule="in-order", seed=0, step_limit=None):
+    """Makes ptxdbg the driver of Triton in this process; kernels are compiled for ``sm_<arch>``."""
+    import triton
+    from triton.runtime import jit
+
+    options = {"checks": checks, "schedule": schedule, "seed": seed, "step_limit": step_limit}
+    triton.runtime.driver.set_active(_driver(arch, options))
+    if getattr(jit.JITFunction.run, "_of_ptxdbg", False):
+        return
+    own = jit.JITFunction.run
+
+    @functools.wraps(own)
+    def run_arrays(self, *args, **kwargs):
+        def wrapped(arg):
+            return _Array(arg) if isinstance(arg, np.ndarray) else arg
+
+        return own(self, *map(wrapped, args), **{name: wrapped(arg) for name, arg in kwargs.items()})
+
+    run_arrays._of_ptxdbg = True
+    jit.JITFunction.run = run_arrays
+
+
+def run(kernel, grid, *args, **meta):
+    """Runs a Triton kernel as ``kernel[grid](*args, **meta)`` does once ptxdbg is installed, and leaves the driver as it was. Returns the
+    result, whatever is wrong with the kernel."""
+    import triton
+
+    config = triton.runtime.driver
+    before = config._active
+    install()
+    try:
+        kernel[grid](*args, **meta)
+    except TritonFindingsError as error:
+        return error.result
+    finally:
+        config._active = before
+    return last
+
+
+def _main():
+    import runpy
+
+    if len(sys.argv) < 2:
+        raise SystemExit("usage: python -m ptxdbg.triton FILE [ARGUMENT ..]")
+    sys.argv = sys.argv[1:]
+    # The module that runs as a script is another one than that which kernels use.
+    import ptxdbg.triton
+
+    ptxdbg.triton.install()
+    runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,188 @@
+//! What a run came to.
+
+use std::path::PathBuf;
+
+use ptxdbg::api::{FindingText, Run, Severity, Site};
+use ptxdbg::debug::findings::SideText;
+use ptxdbg::ui::text;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::debugger::Replay;
+
+/// One of the two sides of a finding.
+#[pyclass(name = "Side", frozen, get_all, module = "ptxdbg")]
+#[derive(Clone)]
+pub struct PySide {
+    /// `kernel.ptx:12`
+    place: String,
+    /// `kernel.py:7`, if the module says so.
+    source: Option<String>,
+    /// The statement.
+    instruction: String,
+    /// Warp-instructions since the start.
+    tick: u64,
+    /// The block.
+    block: (u32, u32, u32),
+    /// The warp of the block.
+    warp: u32,
+    /// Its lanes.
+    lanes: Vec<u32>,
+}
+
+/// Something that is wrong with a kernel.
+#[pyclass(name = "Finding", frozen, get_all, module = "ptxdbg")]
+#[derive(Clone)]
+pub struct PyFinding {
+    /// Stable: `race.shared.raw`.
+    id: String,
+    /// `error`, `warning` or `note`.
+    severity: String,
+    /// What is wrong, in one line.
+    message: String,
+    /// The bytes it is about: `out[17]`, or the address.
+    memory: Option<String>,
+    /// The edge that is missing, or the rule that was broken.
+    why: String,
+    /// What to change; empty if nothing is known.
+    fix: String,
+    /// The earlier side.
+    first: Option<PySide>,
+    /// Where it was noticed.
+    second: Option<PySide>,
+    /// How often the same instructions did it.
+    count: u64,
+    /// All of it, as the debugger prints it.
+    text: String,
+}
+
+/// What a run came to.
+#[pyclass(name = "Result", frozen, module = "ptxdbg")]
+pub struct PyRun {
+    findings: Vec<PyFinding>,
+    certificate: Option<String>,
+    fidelity: String,
+    ticks: u64,
+    thread_instructions: u64,
+    printed: Vec<u8>,
+    replay: Replay,
+}
+
+impl PySide {
+    fn of(side: &SideText) -> Self {
+        let Site { place, source, statement, time, block: [x, y, z], warp, lanes, .. } = &side.site;
+        let lanes = lanes.iter().map(|lane| lane as u32).collect();
+        let (place, source, instruction) = (place.clone(), source.clone(), statement.clone());
+        Self { place, source, instruction, tick: time.0, block: (*x, *y, *z), warp: *warp, lanes }
+    }
+}
+
+impl PyFinding {
+    fn of(finding: &FindingText) -> Self {
+        Self {
+            id: finding.id.word().to_string(),
+            severity: match finding.severity {
+                Severity::Note => "note",
+                Severity::Warning => "warning",
+                Severity::Error => "error",
+            }
+            .to_string(),
+            message: finding.message.clone(),
+            memory: finding.memory.as_ref().map(|memory| memory.name.clone()),
+            why: finding.why.clone(),
+            fix: finding.fix.clone(),
+            first: finding.first.as_ref().map(PySide::of),
+            second: finding.second.as_ref().map(PySide::of),
+            count: finding.count,
+            text: text::finding(finding),
+        }
+    }
+}
+
+#[pymethods]
+impl PySide {
+    fn __repr__(&self) -> String {
+        let source = self.source.as_ref().map_or(String::new(), |source| format!(" ({source})"));
+        let (x, y, z) = self.block;
+        format!("<{}{source}: {}, block ({x},{y},{z}) warp {}, t={}>", self.place, self.instruction, self.warp, self.tick)
+    }
+}
+
+#[pymethods]
+impl PyFinding {
+    fn __repr__(&self) -> String {
+        self.text.trim_end().to_string()
+    }
+}
+
+impl PyRun {
+    /// The texts of a run, which `replay` repeats.
+    pub fn of(run: &Run, replay: Replay) -> Self {
+        let launches = run.launches();
+        let style = text::Style::Human { color: false };
+        Self {
+            findings: run.findings().iter().map(PyFinding::of).collect(),
+            certificate: run.certificate.as_ref().map(|certificate| text::certificate("", certificate, style).trim_end().to_string()),
+            fidelity: text::fidelity(&run.fidelity, style).trim_end().to_string(),
+            ticks: launches.iter().map(|launch| launch.ticks).sum(),
+            thread_instructions: launches.iter().map(|launch| launch.thread_instructions).sum(),
+            printed: run.printed().to_vec(),
+            replay,
+        }
+    }
+}
+
+#[pymethods]
+impl PyRun {
+    /// What is wrong, in the order in which it was noticed; what stopped the run is the last.
+    #[getter]
+    fn findings(&self) -> Vec<PyFinding> {
+        self.findings.clone()
+    }
+
+    /// Whether what was found holds for every order, or what depends on it; None where something is wrong.
+    #[getter]
+    fn certificate(&self) -> Option<&str> {
+        self.certificate.as_deref()
+    }
+
+    /// How far the run equals that of a device.
+    #[getter]
+    fn fidelity(&self) -> &str {
+        &self.fidelity
+    }
+
+    /// Warp-instructions.
+    #[getter]
+    fn ticks(&self) -> u64 {
+        self.ticks
+    }
+
+    /// Instructions of single threads.
+    #[getter]
+    fn thread_instructions(&self) -> u64 {
+        self.thread_instructions
+    }
+
+    /// What printf wrote.
+    #[getter]
+    fn printed<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.printed)
+    }
+
+    /// Writes all that the run started from to `path`, a bundle that `ptxdbg` opens on any machine.
+    fn bundle(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.replay.bundle(&path))
+    }
+
+    fn __repr__(&self) -> String {
+        let count = self.findings.len();
+        let found = match count {
+            0 => "nothing wrong".to_string(),
+            1 => "1 finding".to_string(),
+            _ => format!("{count} findings"),
+        };
+        let rest: String = self.findings.iter().map(|finding| format!("\n{}", finding.text.trim_end())).collect();
+        format!("<ptxdbg.Result: {found}, {} thread-instructions>{rest}", self.thread_instructions)
+    }
+}

@@ -1,0 +1,16 @@
+//! A launch as the driver gets it, with nothing to read.
+
+use std::sync::Arc;
+
+use super::{OpenError, Opened};
+use crate::launch::{DriverLaunch, Plan};
+use crate::program::Program;
+
+/// The launch of a kernel of `program`.
+///
+/// # Errors
+/// There is no such kernel, or the launch cannot be meant for it.
+pub fn open_driver(program: Arc<Program>, launch: &DriverLaunch) -> Result<Opened, OpenError> {
+    let case = launch.plan(&program).map_err(OpenError::File)?;
+    Ok(Opened { program, plan: Plan { cases: vec![case] }, made_up: None, empty_beside: None, notes: Vec::new(), launch: None })
+}
