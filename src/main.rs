@@ -1,7 +1,10 @@
 //! The command line: reads the arguments, picks a front end, and ends with the exit status it answers.
 //!
-//! What was asked for goes to standard output: results, and under `--check` diagnostics. What keeps it from being done goes to
-//! standard error.
+//! Results go to standard output, under `--check` diagnostics too; what keeps a request from being carried out goes to standard error.
+//!
+//! A launch file holds *cases*: launches in order on the same memory, with the results that are expected. Without a launch file, the launch
+//! is *made up*: generated from the kernel itself. A *certificate* states that the findings of a case are the same in every order of its
+//! warps; *fidelity* is how far the results are those of the hardware, by opcode.
 
 mod files;
 
@@ -25,7 +28,9 @@ use ptxdbg::debug::ron_text::read_text;
 use ptxdbg::debug::saved::Saved;
 use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
-use ptxdbg::debug::{CaseReport, Criteria, FindingBudget, LaunchChoice, OpenError, Opened, Request, Reversed, RunError, verify_case_until};
+use ptxdbg::debug::{
+    CaseReport, Criteria, FindingBudget, LaunchChoice, OpenError, Opened, Request, RunError, SwappedSections, verify_case_until,
+};
 use ptxdbg::program::Program;
 use ptxdbg::ui::batch::{self, Ended};
 use ptxdbg::ui::console::Console;
@@ -35,29 +40,29 @@ use ptxdbg::ui::output::{Output, Standard, goes_to, say_error};
 use ptxdbg::ui::refusal::{self, Failure, Status, complain, help_of_commands};
 #[cfg(feature = "tui")]
 use ptxdbg::ui::repl;
-use ptxdbg::ui::rescue::rescued;
+use ptxdbg::ui::save_on_panic::save_on_panic;
 use ptxdbg::ui::script::Script;
 use ptxdbg::ui::terminal_kind::moves_the_cursor;
 use ptxdbg::ui::text::sarif::Log;
 use ptxdbg::ui::text::{self, Style};
 #[cfg(feature = "tui")]
-use ptxdbg::ui::tty::watcher;
+use ptxdbg::ui::tty::restorer;
 #[cfg(feature = "tui")]
 use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::file::LayoutError, layout::layouts::LayoutStore, screen::Screen};
 use ptxdbg::ui::{files as own_files, interrupt};
 
 fn main() -> ExitCode {
     #[cfg(feature = "tui")]
-    if watcher::is_wanted() {
-        return ExitCode::from(u8::from(watcher::watch().is_err()));
+    if restorer::is_wanted() {
+        return ExitCode::from(u8::from(restorer::run().is_err()));
     }
     let args = match args::parse() {
         Ok(args) => args,
-        Err(said) if said.is_error => {
-            let style = format_style(said.format, Style::Human { color: false });
-            return ExitCode::from(refusal::refuse(said.text.trim_end(), &said.text, style) as u8);
+        Err(message) if message.is_error => {
+            let style = format_style(message.format, Style::Human { color: false });
+            return ExitCode::from(refusal::refuse(message.text.trim_end(), &message.text, style) as u8);
         }
-        Err(said) => return ExitCode::from(refusal::answer(&said.text) as u8),
+        Err(message) => return ExitCode::from(refusal::answer(&message.text) as u8),
     };
     if !args.check
         && !args.list
@@ -65,7 +70,7 @@ fn main() -> ExitCode {
     {
         say_error(&format!("ptxdbg: {note}"));
     }
-    let done = accept(&args).and_then(|asked| match (asked, args.list, args.check, args.verify) {
+    let done = check_arguments(&args).and_then(|help| match (help, args.list, args.check, args.verify) {
         (Some(help), ..) => Ok(refusal::answer(&help)),
         (None, true, ..) => files::list(&args),
         (None, _, true, _) => files::check(&args),
@@ -75,7 +80,7 @@ fn main() -> ExitCode {
     ExitCode::from(done.unwrap_or_else(|failure| complain(&failure, style(&args, std::io::stderr().is_terminal()))) as u8)
 }
 
-/// The document of all findings, where that is what was asked for.
+/// Writes the SARIF document of all findings, where that format is selected.
 fn write_log(log: &Log, style: Style, out: &mut Standard) -> Result<(), Failure> {
     if let Style::Sarif = style {
         out.write_all(log.to_text().as_bytes())?;
@@ -83,20 +88,20 @@ fn write_log(log: &Log, style: Style, out: &mut Standard) -> Result<(), Failure>
     Ok(())
 }
 
-/// `--verify`: what is wrong, and how many cases passed. Launch files are all read before anything runs.
+/// `--verify`: reports wrong cases, and how many passed. Launch files are all read before anything runs.
 fn verify(args: &Args) -> Result<Status, Failure> {
     let style = style(args, std::io::stdout().is_terminal());
     interrupt::listen_once();
     let mut requests = launch_requests(args);
     if requests.is_empty() {
-        requests = args.kernels.iter().map(|kernel| args.request(vec![kernel.clone()], LaunchChoice::Beside)).collect();
+        requests = args.kernels.iter().map(|kernel| args.request(vec![kernel.clone()], LaunchChoice::Sibling)).collect();
     }
     let mut verified = Verified::new(args, style);
     let mut opened = Vec::new();
     for request in &requests {
         match open(request) {
-            // What is verified must be said by a file.
-            Ok(Opened { empty_beside: Some(file), .. }) => {
+            // The expected results must be in a file.
+            Ok(Opened { empty_sibling: Some(file), .. }) => {
                 return Err(Failure::Message(format!("{} is empty: it expects nothing", file.display())));
             }
             Ok(one) => opened.push(one),
@@ -140,17 +145,18 @@ fn verify(args: &Args) -> Result<Status, Failure> {
     }
 }
 
-/// What `--verify` has come to.
+/// The totals of `--verify` so far.
 struct Verified {
     style: Style,
     out: Standard,
     log: Log,
     budget: FindingBudget,
-    trusted: Fidelity,
+    fidelity: Fidelity,
     passed: usize,
     failed: usize,
     certified: usize,
-    reversed: Reversed,
+    /// Critical sections that were executed once more in the other order.
+    swapped_sections: SwappedSections,
 }
 
 impl Verified {
@@ -161,15 +167,15 @@ impl Verified {
             out: Standard::output(),
             log,
             budget,
-            trusted: Fidelity::default(),
+            fidelity: Fidelity::default(),
             passed: 0,
             failed: 0,
             certified: 0,
-            reversed: Reversed::default(),
+            swapped_sections: SwappedSections::default(),
         }
     }
 
-    /// A module with errors.
+    /// Counts and reports a module with errors.
     fn refuse(&mut self, module: &Module) -> Result<(), Failure> {
         self.failed += 1;
         self.log.diagnostics(&module.sources, &module.diagnostics);
@@ -177,7 +183,7 @@ impl Verified {
         Ok(())
     }
 
-    /// Says what is wrong with a case; an error if it was interrupted.
+    /// Counts and reports the result of a case; an error if it was interrupted.
     fn take(&mut self, program: &Program, mut report: CaseReport) -> Result<(), Failure> {
         if interrupt::pressed() {
             return Err(Failure::Interrupted(report.name));
@@ -191,8 +197,8 @@ impl Verified {
         if !well || matches!(style, Style::Json) && !report.findings.is_empty() {
             self.out.write_all(text::case_report(&report, style).as_bytes())?;
         }
-        self.trusted.add(fidelity(program, &report.executed));
-        self.reversed.add(report.reversed);
+        self.fidelity.add(fidelity(program, &report.executed));
+        self.swapped_sections.add(report.swapped_sections);
         self.certified += usize::from(matches!(report.certificate, Some(Certificate::EveryOrder { .. })));
         if let Some(certificate) = &report.certificate {
             self.log.certificate(&report.name, certificate);
@@ -203,14 +209,14 @@ impl Verified {
         Ok(())
     }
 
-    /// Says how many cases passed; an error with the case in which it was interrupted, if it was.
+    /// Reports how many cases passed; an error with the case in which it was interrupted, if it was.
     fn end(mut self, interrupted: Option<String>) -> Result<Status, Failure> {
         let Self { style, passed, failed, .. } = self;
         self.out.write_all(text::omitted(self.budget.omitted(), style).as_bytes())?;
         self.log.omitted(self.budget.omitted());
-        self.out.write_all(text::fidelity(&self.trusted, style).as_bytes())?;
+        self.out.write_all(text::fidelity(&self.fidelity, style).as_bytes())?;
         self.out.write_all(text::certified(self.certified, passed + failed, style).as_bytes())?;
-        self.out.write_all(text::sections(self.reversed, style).as_bytes())?;
+        self.out.write_all(text::swapped_sections(self.swapped_sections, style).as_bytes())?;
         self.out.write_all(text::verdict(passed, failed, style).as_bytes())?;
         write_log(&self.log, style, &mut self.out)?;
         self.out.flush()?;
@@ -221,10 +227,10 @@ impl Verified {
     }
 }
 
-/// Neither: the debugger if there is a terminal or a script of commands, else a run.
+/// Without `--list`, `--check` and `--verify`: the debugger if there is a terminal or a script of commands, else a run.
 fn start(args: &Args) -> Result<Status, Failure> {
     let launch = match args.launch.as_slice() {
-        [] => LaunchChoice::Beside,
+        [] => LaunchChoice::Sibling,
         [file] => LaunchChoice::File(file.clone()),
         _ => return Err(Failure::Message("one launch file at a time; several are for --verify".to_string())),
     };
@@ -250,8 +256,8 @@ fn start(args: &Args) -> Result<Status, Failure> {
     if let Some(file) = &args.save_launch {
         return save_launch(&opened, file, args.format);
     }
-    if let Some(file) = opened.empty_beside.as_ref().filter(|file| !goes_to(file)) {
-        say_error(&text::empty_beside(file));
+    if let Some(file) = opened.empty_sibling.as_ref().filter(|file| !goes_to(file)) {
+        say_error(&text::empty_sibling(file));
     }
     if !args.batch && !std::io::stdin().is_terminal() {
         scripts.extend(Script::standard_input());
@@ -274,7 +280,7 @@ fn save_launch(opened: &Opened, file: &Path, format: Format) -> Result<Status, F
     Ok(Status::Well)
 }
 
-/// The statement of `--asm`; what is worth a warning is said.
+/// Opens the statement of `--asm`, and writes its warnings.
 fn statement(args: &Args) -> Result<OpenedAsm, Failure> {
     let statement = open_asm(&args.asm, &args.arg)?;
     let style = style(args, std::io::stderr().is_terminal());
@@ -282,7 +288,7 @@ fn statement(args: &Args) -> Result<OpenedAsm, Failure> {
     Ok(statement)
 }
 
-/// Runs the launches and says what they came to.
+/// Runs the launches and reports their results.
 fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     let style = style(args, std::io::stdout().is_terminal());
     let mut status = Status::Well;
@@ -298,13 +304,13 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         let known = opened.launch.as_ref().and_then(|launch| launch.known.as_ref());
         let is_whole = known.is_none_or(|known| known.params.is_empty());
         out.write_all(text::made_up(made_up, is_whole, reasons, style).as_bytes())?;
-        if let (Style::Human { .. }, Some(file)) = (style, opened.empty_beside.as_ref().filter(|file| goes_to(file))) {
+        if let (Style::Human { .. }, Some(file)) = (style, opened.empty_sibling.as_ref().filter(|file| goes_to(file))) {
             out.flush()?;
             out = Standard::error();
             say_error(&format!("ptxdbg: the launch is written to {}, and the result here\n", file.display()));
         }
     }
-    let (mut trusted, mut log, mut budget) = (Fidelity::default(), Log::default(), FindingBudget::new(args.max_findings));
+    let (mut total, mut log, mut budget) = (Fidelity::default(), Log::default(), FindingBudget::new(args.max_findings));
     if let Some(made_up) = &opened.made_up {
         log.made_up(made_up, reasons);
     }
@@ -323,7 +329,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         out.printed(&text::printed(&summary, style))?;
         out.write_all(text::summary(&summary, style).as_bytes())?;
         out.write_all(text::comparison(&case.name, &comparison, reasons, style).as_bytes())?;
-        trusted.add(run.fidelity);
+        total.add(run.fidelity);
         certificates.extend(run.certificate.map(|certificate| (case.name.clone(), certificate)));
         if summary.interrupted {
             status = Status::Interrupted;
@@ -332,19 +338,19 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     }
     out.write_all(text::omitted(budget.omitted(), style).as_bytes())?;
     log.omitted(budget.omitted());
-    out.write_all(text::fidelity(&trusted, style).as_bytes())?;
+    out.write_all(text::fidelity(&total, style).as_bytes())?;
     for (name, certificate) in &certificates {
         log.certificate(name, certificate);
         out.write_all(text::certificate(name, certificate, style).as_bytes())?;
     }
-    out.write_all(text::first_guess(reasons, style).as_bytes())?;
+    out.write_all(text::failed_first_launch(reasons, style).as_bytes())?;
     write_log(&log, style, &mut out)?;
     out.flush()?;
     fixer.save(args.ptx.as_deref(), args.format == Format::Human).map_err(Failure::Message)?;
     Ok(status)
 }
 
-/// Refuses the session of a bundle that is not about what runs, and says what else differs.
+/// Rejects the session of a bundle that is about another program, and reports other differences.
 fn say_differences(args: &Args, opened: &Opened) -> Result<(), Failure> {
     let (Some(session), Some(case)) = (&args.session, opened.plan.cases.first()) else { return Ok(()) };
     let differences = Saved::compare(session, &opened.program, case, &args.run_options()).map_err(Failure::Message)?;
@@ -352,7 +358,7 @@ fn say_differences(args: &Args, opened: &Opened) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What `-x` and `-e` name, in the order given.
+/// The scripts of `-x` and `-e`, in the order of the command line.
 fn scripts(args: &Args) -> Result<Vec<Script>, Failure> {
     let script = |source: &ScriptSource| match source {
         ScriptSource::Line(line) => Ok(Script::new("--eval", line)),
@@ -367,9 +373,9 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
         return Err(Failure::Message("commands are answered as text: leave --format out".to_string()));
     }
     let color = matches!(style(args, std::io::stdout().is_terminal()), Style::Human { color: true });
-    let beside = args.kernels.first().map(|kernel| kernel.with_extension("ron"));
+    let sibling = args.kernels.first().map(|kernel| kernel.with_extension("ron"));
     let notes = text::notes(&opened.notes, Style::Human { color });
-    let welcome = text::welcome(&opened, args.launch.first().or(beside.as_ref()).map(PathBuf::as_path));
+    let welcome = text::welcome(&opened, args.launch.first().or(sibling.as_ref()).map(PathBuf::as_path));
     let welcome = if prompt { welcome + &notes } else { notes };
     let mut session = Session::new(opened, 0, args.run_options()).map_err(|error| Failure::Message(error.to_string()))?;
     session.settings.theme = theme(args, color);
@@ -379,10 +385,10 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
     let start_up = if prompt { start_up(args)? } else { None };
     let scripts: Vec<Script> = start_up.into_iter().chain(scripts).collect();
     let shared = console.shared();
-    rescued(&shared, || converse(args, console, FrontendConfig { welcome, scripts, color, prompt }))
+    save_on_panic(&shared, || converse(args, console, FrontendConfig { welcome, scripts, color, prompt }))
 }
 
-/// What a front end begins with.
+/// The state in which a front end begins.
 struct FrontendConfig {
     welcome: String,
     scripts: Vec<Script>,
@@ -391,7 +397,7 @@ struct FrontendConfig {
     prompt: bool,
 }
 
-/// Executes the scripts, and what is typed after them.
+/// Executes the scripts, and then the commands typed at the prompt if there is one.
 fn converse(args: &Args, mut console: Console, config: FrontendConfig) -> Result<Status, Failure> {
     let FrontendConfig { welcome, scripts, color, prompt } = config;
     #[cfg(feature = "tui")]
@@ -465,8 +471,8 @@ fn launch_requests(args: &Args) -> Vec<Request> {
     args.launch.iter().map(|file| args.request(args.kernels.clone(), LaunchChoice::File(file.clone()))).collect()
 }
 
-/// Refuses what the description of the command line cannot. The help of commands, where that is asked for as a command of the prompt.
-fn accept(args: &Args) -> Result<Option<String>, Failure> {
+/// Rejects arguments that the argument parser cannot; returns the text of `ptxdbg help COMMAND`, where the arguments are that.
+fn check_arguments(args: &Args) -> Result<Option<String>, Failure> {
     if args.kernels.is_empty() && args.launch.is_empty() && args.asm.is_empty() {
         return Err(Failure::Message("no file is given; try ptxdbg kernel.ptx, or ptxdbg --help".to_string()));
     }
@@ -490,7 +496,7 @@ fn style(args: &Args, is_terminal: bool) -> Style {
     format_style(args.format, Style::Human { color })
 }
 
-/// How answers are written in a format: to people as `human` says.
+/// The style of answers in a format; that of text for people is `human`.
 fn format_style(format: Format, human: Style) -> Style {
     match format {
         Format::Human => human,

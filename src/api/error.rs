@@ -1,4 +1,4 @@
-//! Why something cannot be done, as data and in words.
+//! Errors of the library, as data with a message.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use crate::base::{Diagnostic, Severity, Sources};
 use crate::debug::timeline::StartError;
 use crate::debug::{OpenError, RunError};
 
-/// Why there is nothing to run, or why a run cannot go on for a reason outside the kernel. What a kernel does wrong is no error: it is
-/// among the findings of a [`Run`](super::Run).
+/// Why nothing can run, or why a run cannot continue for a reason outside the kernel. A mistake of the kernel is not an error: it is among
+/// the findings of a [`Run`](super::Run).
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be used at all, in one line.
@@ -16,12 +16,12 @@ pub enum Error {
     /// Mistakes in a module, in a launch file or in an argument, in order of the text; at least one is an error.
     #[error("{}", first_error(.0))]
     Rejected(Vec<Problem>),
-    /// There is no case with this number.
+    /// There is no case with this number. A case is one or more launches in order on the same memory; a launch file holds several.
     #[error("there is no case {case}: the launch has {cases}")]
     NoCase {
         /// The number asked for, from 0.
         case: usize,
-        /// How many there are.
+        /// The number of cases.
         cases: usize,
     },
     /// A reason outside the kernel: data that cannot be read, memory that does not suffice.
@@ -35,13 +35,13 @@ pub enum Error {
 /// A mistake in a text, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// How bad it is.
+    /// Whether it is an error or a warning.
     pub severity: Severity,
     /// Its stable kind, one lower-case word.
     pub code: &'static str,
-    /// What is wrong, in one line.
+    /// The message, in one line.
     pub message: String,
-    /// What would be right, if that is known.
+    /// How to fix it, if that is known.
     pub help: Option<String>,
     /// The name of the text.
     pub file: String,
@@ -58,13 +58,13 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The first error in words, for a message of one line.
+/// The text of the first error, for a message of one line.
 fn first_error(problems: &[Problem]) -> String {
     let error = problems.iter().find(|problem| problem.severity == Severity::Error);
     error.or(problems.first()).map_or_else(String::new, ToString::to_string)
 }
 
-/// What `diagnostics` say, about the texts in `sources`.
+/// The problems that `diagnostics` report in the texts of `sources`.
 pub(super) fn problems(sources: &Sources, diagnostics: &[Diagnostic]) -> Vec<Problem> {
     let problem = |diagnostic: &Diagnostic| {
         let position = sources.position(diagnostic.span);

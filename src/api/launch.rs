@@ -173,7 +173,7 @@ impl Planned {
 
     /// The text of the launch file that says the same, in the module's folder: to be edited, and to be kept with a result.
     pub fn launch_file(&self) -> Option<String> {
-        self.opened.launch.as_ref().map(OpenedLaunch::text_beside)
+        self.opened.launch.as_ref().map(OpenedLaunch::sibling_text)
     }
 
     /// Runs case number `case`, from 0, on fresh memory, to its end or its first fault.

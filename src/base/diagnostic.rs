@@ -31,7 +31,7 @@ pub type Code = &'static str;
 /// A further place that explains a diagnostic, such as an earlier declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
+    /// Its span in the text.
     pub span: Span,
     /// What is to be seen there.
     pub text: String,

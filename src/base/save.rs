@@ -1,21 +1,21 @@
 //! Files that are written whole or not at all.
 //!
-//! What is saved goes to a temporary file beside the old one, is synced, and takes the old one's name: whatever happens meanwhile, a full
-//! disk or the end of the process, the name has either all of the old or all of the new content. What is no regular file (a device, a
-//! FIFO, a descriptor of the process) cannot be replaced and is written to.
+//! The content goes to a temporary file in the same folder, is synced, and is renamed over the old file: whatever happens meanwhile, a full
+//! disk or the end of the process, the name has either all of the old or all of the new content. A device, a FIFO or a descriptor of the
+//! process cannot be replaced and is written to.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Symbolic links that follow each other at most, as on Linux.
+/// The longest chain of symbolic links that is followed, as on Linux.
 const LINKS_MAX: usize = 40;
 
-/// Where a name leads.
+/// The file that a path denotes.
 enum Target {
-    /// A name in a folder, with what is there now if anything is.
+    /// A regular file, with its metadata if it exists.
     Name(PathBuf, Option<Metadata>),
-    /// What can only be written to.
+    /// A file that can be written to but not replaced.
     Stream(PathBuf),
 }
 
@@ -23,12 +23,12 @@ enum Target {
 /// permissions, and where the system allows it its owner.
 ///
 /// # Errors
-/// What the system says. A regular file that was there is as it was then.
+/// The error of the system call that failed. An old regular file is then unchanged.
 pub fn save(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     save_with(path, |file| parts.iter().try_for_each(|part| file.write_all(part)))
 }
 
-/// The same of what `write` writes.
+/// The same, with the content that `write` writes.
 ///
 /// # Errors
 /// As those of [`save`], and those of `write`.
@@ -53,7 +53,7 @@ fn target(path: &Path) -> io::Result<Target> {
         if found.is_file() {
             return Ok(Target::Name(path, Some(found)));
         }
-        // A link in /proc denotes an open file, whatever name that has.
+        // A link in /proc denotes an open file, whatever its name is.
         if !found.is_symlink() || fs::canonicalize(folder_of(&path))?.starts_with("/proc") {
             return Ok(Target::Stream(path));
         }
@@ -66,7 +66,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Standard output and standard error continue where they are; anything else is opened, and nothing that it holds is cut off.
+/// Opens a stream: standard output and standard error are duplicated, with their file position; anything else is opened without truncating.
 fn stream(name: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
@@ -113,13 +113,13 @@ fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As for any new file: the process's mask takes away what it should not be.
+        // Mode 0666, less the umask, as for any new file.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder).map_err(|error| error.kind().into())
 }
 
-/// Only a privileged process can give files away; for all others the file becomes their own.
+/// Gives the new file the owner of the old one; only a privileged process can, for others the file stays their own.
 fn keep_owner(new: &File, old: &Metadata) {
     #[cfg(unix)]
     {
@@ -134,7 +134,7 @@ fn keep_owner(new: &File, old: &Metadata) {
     let _ = (new, old);
 }
 
-/// What the system says, in small letters and without its number.
+/// The message of a system error, in lower case and without its number.
 pub fn cause(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()

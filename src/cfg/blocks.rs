@@ -23,7 +23,7 @@ pub(super) struct Graph {
 /// The neighbours of every block, one list after the other.
 #[derive(Clone, Debug)]
 struct Edges {
-    /// Where the list of each block starts in `targets`, and the end.
+    /// The start of the list of each block in `targets`, and the end.
     starts: Vec<usize>,
     targets: Vec<BlockId>,
 }
@@ -109,12 +109,12 @@ impl Graph {
         (1..self.starts.len()).contains(&next).then(|| BlockId::new(next - 1))
     }
 
-    /// Where control can go from `block`.
+    /// The successors of `block`.
     pub(super) fn successors(&self, block: BlockId) -> &[BlockId] {
         self.successors.of(block)
     }
 
-    /// Where control can come from.
+    /// The predecessors of `block`.
     pub(super) fn predecessors(&self, block: BlockId) -> &[BlockId] {
         self.predecessors.of(block)
     }

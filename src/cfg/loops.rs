@@ -1,4 +1,4 @@
-//! Strongly connected parts of a graph, which are loops.
+//! Strongly connected components of a graph, which are loops.
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
@@ -8,7 +8,7 @@ use super::blocks::{BlockId, Graph};
 /// A loop: blocks that can all reach each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// Where it is entered; of several entries (irreducible control flow) the first in the text.
+    /// The block where it is entered; of several entries (irreducible control flow) the first in the text.
     pub header: BlockId,
     /// All its blocks, those of loops inside it included, in the order of the text.
     pub blocks: Vec<BlockId>,
@@ -44,31 +44,31 @@ impl<'g> Region<'g> {
         Self { graph, blocks, edges }
     }
 
-    /// The number of the strongly connected part that each block belongs to, and the parts as positions in the order of the text.
-    pub(super) fn parts(&self) -> (Vec<usize>, Vec<Vec<usize>>) {
+    /// The number of the strongly connected component that each block belongs to, and the components as positions in the order of the text.
+    pub(super) fn components(&self) -> (Vec<usize>, Vec<Vec<usize>>) {
         let mut graph = DiGraph::<(), (), usize>::with_capacity(self.blocks.len(), self.blocks.len());
         self.blocks.iter().for_each(|_| {
             graph.add_node(());
         });
         graph.extend_with_edges(&self.edges);
-        let mut part_of = vec![0; self.blocks.len()];
-        let mut parts: Vec<Vec<usize>> = Vec::new();
-        for part in kosaraju_scc(&graph) {
-            let mut part: Vec<usize> = part.into_iter().map(petgraph::graph::NodeIndex::index).collect();
-            part.sort_unstable();
-            part.iter().for_each(|position| part_of[*position] = parts.len());
-            parts.push(part);
+        let mut component_of = vec![0; self.blocks.len()];
+        let mut components: Vec<Vec<usize>> = Vec::new();
+        for component in kosaraju_scc(&graph) {
+            let mut component: Vec<usize> = component.into_iter().map(petgraph::graph::NodeIndex::index).collect();
+            component.sort_unstable();
+            component.iter().for_each(|position| component_of[*position] = components.len());
+            components.push(component);
         }
-        (part_of, parts)
+        (component_of, components)
     }
 
-    /// Whether a part is a loop: several blocks, or one that follows itself.
-    pub(super) fn is_loop(&self, part: &[usize]) -> bool {
-        part.len() > 1 || part.first().is_some_and(|block| self.edges.binary_search(&(*block, *block)).is_ok())
+    /// Whether a component is a loop: several blocks, or one that follows itself.
+    pub(super) fn is_loop(&self, component: &[usize]) -> bool {
+        component.len() > 1 || component.first().is_some_and(|block| self.edges.binary_search(&(*block, *block)).is_ok())
     }
 }
 
-/// Where a loop is entered: the first of its blocks, in the order of the text, that is the function's entry or has a predecessor
+/// The header of a loop: the first of its blocks, in the order of the text, that is the function's entry or has a predecessor
 /// outside.
 pub(super) fn header(graph: &Graph, blocks: &[BlockId]) -> Option<BlockId> {
     let is_inside = |block: &BlockId| blocks.binary_search(block).is_ok();

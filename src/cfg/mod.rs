@@ -58,12 +58,12 @@ impl ControlFlow {
         self.graph.block_of(pc)
     }
 
-    /// Where control can go from `block`, without repetition, in the order of the text.
+    /// The successors of `block`, without repetition, in the order of the text.
     pub fn successors(&self, block: BlockId) -> &[BlockId] {
         self.graph.successors(block)
     }
 
-    /// Where control can come from, in the order of the text.
+    /// The predecessors of `block`, in the order of the text.
     pub fn predecessors(&self, block: BlockId) -> &[BlockId] {
         self.graph.predecessors(block)
     }

@@ -6,7 +6,7 @@
 //! - a block comes before every block it can reach, back edges aside, and
 //! - a loop is contiguous: all its blocks come before any of its exits, so that lanes which left it wait until the last one leaves.
 //!
-//! A reverse postorder has the first property and not the second. So the strongly connected parts of the function are sorted
+//! A reverse postorder has the first property and not the second. So the strongly connected components of the function are sorted
 //! topologically, and each loop is sorted in the same manner by itself, with the edges into its header cut. Where both properties leave a
 //! choice, the order of the text decides, because compilers put unlikely blocks last.
 
@@ -55,7 +55,7 @@ fn order_of(program: &Program, functions: impl Iterator<Item = FuncId>) -> Vec<u
     ranks
 }
 
-/// What is still to be put in order.
+/// A step of the sorting that is still to be done.
 enum Task {
     /// One block, next in the order.
     Block(BlockId),
@@ -90,14 +90,14 @@ pub(super) fn reach(graph: &Graph) -> (Vec<BlockId>, Vec<BlockId>) {
     (0..graph.len()).map(BlockId::new).partition(|block| reached.contains(block.index()))
 }
 
-/// Sorts the parts of `region`, the inside of loop `parent`, topologically, and pushes them onto `tasks` with the first on top.
+/// Sorts the components of `region`, the inside of loop `parent`, topologically, and pushes them onto `tasks` with the first on top.
 fn sort(region: &Region<'_>, parent: Option<usize>, loops: &mut Vec<Loop>, tasks: &mut Vec<Task>) {
-    let (part_of, parts) = region.parts();
+    let (component_of, components) = region.components();
     let depth = parent.map_or(0, |parent| loops[parent].depth) + 1;
-    let mut sorted = Vec::with_capacity(parts.len());
-    for part in topological(region, &part_of, &parts) {
-        let blocks: Vec<BlockId> = parts[part].iter().map(|position| region.blocks[*position]).collect();
-        match header(region.graph, &blocks).filter(|_| region.is_loop(&parts[part])) {
+    let mut sorted = Vec::with_capacity(components.len());
+    for component in topological(region, &component_of, &components) {
+        let blocks: Vec<BlockId> = components[component].iter().map(|position| region.blocks[*position]).collect();
+        match header(region.graph, &blocks).filter(|_| region.is_loop(&components[component])) {
             Some(header) => {
                 sorted.push(Task::Loop(loops.len()));
                 loops.push(Loop { header, blocks, parent, depth });
@@ -108,20 +108,20 @@ fn sort(region: &Region<'_>, parent: Option<usize>, loops: &mut Vec<Loop>, tasks
     tasks.extend(sorted.into_iter().rev());
 }
 
-/// The parts in topological order; of several that could be next, the one whose first block comes first in the text.
-pub(super) fn topological(region: &Region<'_>, part_of: &[usize], parts: &[Vec<usize>]) -> Vec<usize> {
-    let mut waiting = vec![0_usize; parts.len()];
-    let mut following = vec![Vec::new(); parts.len()];
-    for (from, to) in region.edges.iter().map(|(from, to)| (part_of[*from], part_of[*to])).filter(|(from, to)| from != to) {
+/// The components in topological order; of several that could be next, the one whose first block comes first in the text.
+pub(super) fn topological(region: &Region<'_>, component_of: &[usize], components: &[Vec<usize>]) -> Vec<usize> {
+    let mut waiting = vec![0_usize; components.len()];
+    let mut following = vec![Vec::new(); components.len()];
+    for (from, to) in region.edges.iter().map(|(from, to)| (component_of[*from], component_of[*to])).filter(|(from, to)| from != to) {
         waiting[to] += 1;
         following[from].push(to);
     }
-    let key = |part: usize| Reverse((parts[part][0], part));
-    let mut ready: BinaryHeap<_> = (0..parts.len()).filter(|part| waiting[*part] == 0).map(key).collect();
-    let mut sorted = Vec::with_capacity(parts.len());
-    while let Some(Reverse((_, part))) = ready.pop() {
-        sorted.push(part);
-        for next in &following[part] {
+    let key = |component: usize| Reverse((components[component][0], component));
+    let mut ready: BinaryHeap<_> = (0..components.len()).filter(|component| waiting[*component] == 0).map(key).collect();
+    let mut sorted = Vec::with_capacity(components.len());
+    while let Some(Reverse((_, component))) = ready.pop() {
+        sorted.push(component);
+        for next in &following[component] {
             waiting[*next] -= 1;
             if waiting[*next] == 0 {
                 ready.push(key(*next));

@@ -3,34 +3,34 @@
 use std::collections::BTreeSet;
 
 use super::{ControlFlow, Loop};
-use crate::flow::result_use::ResultUse;
+use crate::flow::result_uses::ResultUses;
 use crate::program::operands::{RegisterOperand, reads, writes};
 use crate::program::{Effect, Pc, Program};
 
 /// Whether all that the result of the instruction at `pc` decides is whether a loop around it goes on, which changes no memory and leaves
 /// nothing that counts its iterations.
-pub fn is_wait_loop(program: &Program, flow: &ControlFlow, result_use: &mut ResultUse, pc: Pc) -> bool {
-    waits_alone(program, flow, result_use, pc, None)
+pub fn is_wait_loop(program: &Program, flow: &ControlFlow, result_uses: &mut ResultUses, pc: Pc) -> bool {
+    waits_alone(program, flow, result_uses, pc, None)
 }
 
 /// The same of an atomic that tries to take a lock: the loop changes no memory but by it, and there is such a loop.
-pub fn is_lock_loop(program: &Program, flow: &ControlFlow, result_use: &mut ResultUse, pc: Pc) -> bool {
-    !result_use.uses(program, pc).decides.is_empty() && waits_alone(program, flow, result_use, pc, Some(pc))
+pub fn is_lock_loop(program: &Program, flow: &ControlFlow, result_uses: &mut ResultUses, pc: Pc) -> bool {
+    !result_uses.uses(program, pc).controls.is_empty() && waits_alone(program, flow, result_uses, pc, Some(pc))
 }
 
 /// Whether the result of the instruction at `pc` decides nothing else, where the loop may change memory by the instruction at `own`.
-fn waits_alone(program: &Program, flow: &ControlFlow, result_use: &mut ResultUse, pc: Pc, own: Option<Pc>) -> bool {
-    let uses = result_use.uses(program, pc);
+fn waits_alone(program: &Program, flow: &ControlFlow, result_uses: &mut ResultUses, pc: Pc, own: Option<Pc>) -> bool {
+    let uses = result_uses.uses(program, pc);
     let Some(block) = flow.block_of(pc) else { return false };
     let writes = |at: Pc| own != Some(at) && program.code[at.index()].op.effects(program).has(Effect::WritesMemory);
     let is_quiet = |around: &Loop| !code(flow, around).any(writes);
     let waits = |around: &Loop| {
         around.blocks.contains(&block)
-            && uses.decides.iter().all(|at| is_inside(flow, around, *at))
+            && uses.controls.iter().all(|at| is_inside(flow, around, *at))
             && is_quiet(around)
             && leaves_no_count(program, flow, around)
     };
-    !uses.is_unknown && uses.kept_by.is_empty() && (uses.decides.is_empty() || flow.loops().iter().any(waits))
+    !uses.is_unknown && uses.escaping_uses.is_empty() && (uses.controls.is_empty() || flow.loops().iter().any(waits))
 }
 
 fn code<'a>(flow: &'a ControlFlow, around: &'a Loop) -> impl Iterator<Item = Pc> + 'a {

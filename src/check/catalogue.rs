@@ -1,4 +1,4 @@
-//! What a mistake of a kernel is called. The mistakes themselves are listed beside the checkers that find them.
+//! The ids of mistakes of a kernel. The mistakes are listed with the checkers that find them.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::base::Severity;
 
-/// Which mistake: its stable id, and what is said of it.
+/// A mistake: its stable id, its severity and its message.
 #[derive(Clone, Copy)]
 pub struct FindingId {
     word: &'static str,
@@ -21,7 +21,7 @@ impl FindingId {
         Self { word, severity: Severity::Error, meaning, is_race: false }
     }
 
-    /// What may be a mistake.
+    /// A warning: something that may be a mistake.
     pub(super) const fn warning(word: &'static str, meaning: &'static str) -> Self {
         Self { severity: Severity::Warning, ..Self::error(word, meaning) }
     }
@@ -46,12 +46,12 @@ impl FindingId {
         self.word
     }
 
-    /// How bad it is, unless what is known of one finding makes it less so.
+    /// Its severity, unless a single finding lowers it.
     pub fn severity(self) -> Severity {
         self.severity
     }
 
-    /// What is wrong, in one line.
+    /// The message, in one line.
     pub fn meaning(self) -> &'static str {
         self.meaning
     }

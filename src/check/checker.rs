@@ -1,4 +1,4 @@
-//! What a checker is, and how one is listed.
+//! The interface of checkers, and the row that describes one.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub trait Checker: Send + Sync {
     /// and every other event may change them.
     fn mask(&self) -> EventMask;
 
-    /// Something happens, of a kind that it wants. True if that is a new finding.
+    /// Handles an event of a kind that it wants. True if that is a new finding.
     fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool;
 
     /// The launch has ended: by itself, or by this fault.
@@ -45,10 +45,10 @@ pub type MakeChecker = fn(&Arc<Program>) -> Box<dyn Checker>;
 pub struct CheckerRow {
     /// The word users type.
     pub word: &'static str,
-    /// What it looks for.
+    /// The mistakes that it looks for.
     pub about: &'static str,
     /// The mistakes that it finds.
     pub findings: &'static [FindingId],
-    /// How it is made; none where the machine itself stops at such a mistake, which is always on.
+    /// Makes the checker; none where the machine itself stops at such a mistake, which is always on.
     pub make: Option<MakeChecker>,
 }

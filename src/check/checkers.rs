@@ -18,14 +18,14 @@ pub struct Checkers {
     findings: Findings,
     launch: usize,
     watching: Vec<Watching>,
-    /// What any of them wants.
+    /// The events that any of them wants.
     wanted: EventMask,
 }
 
 /// A checker that watches.
 struct Watching {
     id: CheckerId,
-    /// What it wants now.
+    /// The events that it wants now.
     wanted: EventMask,
     checker: Box<dyn Checker>,
 }
@@ -79,7 +79,7 @@ impl Checkers {
         }
     }
 
-    /// Which checkers run.
+    /// The checkers that are on.
     pub fn checks(&self) -> Checks {
         self.checks
     }
@@ -96,14 +96,14 @@ impl Checkers {
         reads.filter(|read| !self.findings.knows_race(self.launch, read.second.place.pc))
     }
 
-    /// What was found so far.
+    /// The findings so far.
     pub fn findings(&self) -> &Findings {
         &self.findings
     }
 }
 
 impl Watching {
-    /// What it found beyond the first `known` findings is in its row.
+    /// Asserts that its findings after the first `known` are listed in its row.
     fn assert_listed(&self, findings: &Findings, known: usize) {
         let mut new = findings.list()[known..].iter();
         let row = self.id.row();

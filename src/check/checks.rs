@@ -1,4 +1,4 @@
-//! Which checkers run.
+//! The set of checkers that are on.
 
 use super::registry::{CHECKERS, CheckerId};
 
@@ -12,7 +12,7 @@ impl Checks {
     /// None.
     pub const NONE: Self = Self(0);
 
-    /// What `text` names: `all`, `none`, or a list such as `race,init`.
+    /// The checkers that `text` names: `all`, `none`, or a list such as `race,init`.
     ///
     /// # Errors
     /// A word that names no checker, in one line.

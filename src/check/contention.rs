@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::program::Pc;
 
-/// What was left to chance in the runs of a case, as far as accesses decide it.
+/// The accesses of the runs of a case whose results depend on the order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contention {
     /// Pairs of instructions whose accesses were morally strong, conflicted, and were not ordered; the lower first.

@@ -39,12 +39,12 @@ pub(super) const MEMORY: CheckerRow = CheckerRow {
     make: None,
 };
 
-/// A barrier object that was never made.
-pub const MBARRIER_UNINITIALIZED: FindingId = FindingId::error("mbarrier.uninitialized", "a barrier object that was never made");
-/// A barrier object is used after mbarrier.inval.
-pub const MBARRIER_INVALIDATED: FindingId = FindingId::error("mbarrier.invalidated", "a barrier object is used after mbarrier.inval");
-/// More arrivals or bytes than the barrier object can take.
-pub const MBARRIER_OVERFLOW: FindingId = FindingId::error("mbarrier.overflow", "more arrivals or bytes than the barrier object can take");
+/// An mbarrier that was never made.
+pub const MBARRIER_UNINITIALIZED: FindingId = FindingId::error("mbarrier.uninitialized", "an mbarrier that was never made");
+/// An mbarrier is used after mbarrier.inval.
+pub const MBARRIER_INVALIDATED: FindingId = FindingId::error("mbarrier.invalidated", "an mbarrier is used after mbarrier.inval");
+/// More arrivals or bytes than the mbarrier can take.
+pub const MBARRIER_OVERFLOW: FindingId = FindingId::error("mbarrier.overflow", "more arrivals or bytes than the mbarrier can take");
 /// The address of a copy is not as aligned as the instruction wants.
 pub const ASYNC_MISALIGNED: FindingId =
     FindingId::error("async.misaligned", "the address of a copy is not as aligned as the instruction wants");

@@ -1,4 +1,4 @@
-//! What a checker reports: a mistake of the kernel, with the two sides of it, in terms of the machine.
+//! A finding, which a checker reports: a mistake of the kernel with its two sides, in terms of the machine (the simulated GPU).
 //!
 //! Times, instructions, threads and addresses are numbers here. `debug` gives them their names.
 
@@ -19,13 +19,13 @@ use crate::program::Pc;
 /// A mistake of the kernel. One for one cause: what the same two instructions do again is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Which mistake.
+    /// The id of the mistake.
     pub id: FindingId,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// Which launch of the case, from 0.
+    /// The number of the launch in the case, from 0.
     pub launch: usize,
-    /// Where it was detected: of two sides, the later in time.
+    /// The side at which it was detected: of two, the later in time.
     pub second: Side,
     /// The other side, where there is one.
     pub first: Option<Side>,
@@ -35,19 +35,19 @@ pub struct Finding {
     pub touched: Touched,
     /// Why it is wrong, in one line: the edge that is missing, or the rule that was broken.
     pub why: String,
-    /// What to insert or to change, and where, in one line.
+    /// The proposed insertion or change, with its line, in one line.
     pub fix: String,
     /// The same as changes that can be tried, the likeliest first.
     pub candidates: Vec<Candidate>,
     /// Steps from the first side to the second, each in one line: what was ordered and what was not.
     pub chain: Vec<Link>,
-    /// How often the same two instructions did it.
+    /// The number of times the same two instructions did it.
     pub count: u64,
     /// Of a race, how far apart its two sides are.
     pub distance: Option<Distance>,
 }
 
-/// How far apart the two sides of a race are: what orders those that are far apart orders the nearer ones as well.
+/// The distance of the two sides of a race: a synchronization of distant threads orders nearer ones as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Distance {
     /// Lanes of one instruction.
@@ -69,7 +69,7 @@ pub struct Side {
     pub place: IssuePoint,
     /// The lanes.
     pub lanes: LaneMask,
-    /// What they did.
+    /// Their action.
     pub action: SideAction,
     /// Bytes a lane; 0 where no memory is touched.
     pub bytes: u32,
@@ -77,7 +77,7 @@ pub struct Side {
     pub copy: Option<u64>,
 }
 
-/// What a side did.
+/// The action of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SideAction {
@@ -96,7 +96,7 @@ pub enum SideAction {
 }
 
 impl SideAction {
-    /// What it is called where programs read it.
+    /// Its name in JSON and SARIF.
     pub fn word(self) -> &'static str {
         match self {
             SideAction::Read => "read",
@@ -118,7 +118,7 @@ pub struct MemoryRange {
     pub block: [u32; 3],
     /// The address in that space.
     pub address: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u32,
 }
 
@@ -127,7 +127,7 @@ pub struct MemoryRange {
 pub struct Link {
     /// The instruction, if the step is one.
     pub place: Option<IssuePoint>,
-    /// What it does for the order, or what is missing there.
+    /// Its effect on the order, or the synchronization that is missing.
     pub text: String,
 }
 
@@ -139,7 +139,7 @@ pub struct Findings {
     counted_in: BTreeMap<Pair, usize>,
     /// Findings and repetitions so far.
     pub reported: u64,
-    /// What was left to chance.
+    /// The values that depended on the order.
     pub contention: Contention,
     /// Critical sections that came in one order only.
     pub reversible: Vec<Reversible>,

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | race | unordered conflicting accesses, by happens-before as the PTX memory model defines it | `race` |
 //! | init | reads of memory and uses of registers before any write | `init` |
-//! | sync | barriers, masks, barrier objects, groups of copies | `sync` |
+//! | sync | barriers, masks, mbarriers, groups of copies | `sync` |
 //! | neighbour | addresses computed from one variable that reach another one | `neighbour` |
 //! | memory | wrong addresses: the machine itself stops there, so it is always on | `faults` |
 //!

@@ -31,10 +31,10 @@ pub(super) const ROW: CheckerRow = CheckerRow {
     make: Some(|program| Box::new(Neighbour::new(program))),
 };
 
-/// Where an instruction whose function was not looked at has its bytes.
+/// The bytes of an instruction whose function was not analyzed.
 const UNSEEN: Range<u64> = Range { start: u64::MAX, end: 0 };
 
-/// Where one has them that may touch any.
+/// The bytes of an instruction that may access any.
 const ANYWHERE: Range<u64> = 0..u64::MAX;
 
 /// The memory accesses of a function, with what their addresses are computed from.
@@ -52,7 +52,7 @@ struct Neighbour {
     allocations: Vec<Range<u64>>,
     /// By instruction, the bytes that it may touch.
     within: Arc<Vec<Range<u64>>>,
-    /// What those are that are neither [`UNSEEN`] nor [`ANYWHERE`].
+    /// The bases of the instructions that are neither [`UNSEEN`] nor [`ANYWHERE`].
     bases: BTreeMap<Pc, AddressBase>,
 }
 

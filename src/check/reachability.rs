@@ -1,4 +1,4 @@
-//! Which instruction can be executed after which, in the control flow of a function.
+//! Reachability of instructions in the control flow of a function.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,17 +22,17 @@ pub(super) struct Reachability {
 /// The instructions that end a path on which two accesses are not ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cut {
-    /// Those that wait for other threads of the warp, the block or the cluster.
+    /// Instructions that wait for other threads of the warp, the block or the cluster.
     Any,
-    /// Those that wait for other warps.
+    /// Instructions that wait for other warps.
     OfBlock,
 }
 
 impl Cut {
     fn includes(self, op: &Op) -> bool {
         match op.awaits() {
-            Some(Awaited::Block) => true,
-            Some(Awaited::Warp) => self == Cut::Any,
+            Some(Awaited::OtherWarps) => true,
+            Some(Awaited::OwnWarp) => self == Cut::Any,
             None => false,
         }
     }

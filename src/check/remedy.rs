@@ -22,7 +22,7 @@ pub enum Remedy {
     Fence(Scope, Position),
     /// A fence between the generic and the async proxy.
     ProxyFence(Position),
-    /// An access, a fence or an operation on a barrier object with other semantics: relaxed, acquire or release.
+    /// An access, a fence or an operation on an mbarrier with other semantics: relaxed, acquire or release.
     Order(Pc, Ordering),
     /// The same with another scope.
     Scope(Pc, Scope),
@@ -42,19 +42,19 @@ pub enum Remedy {
         load: Pc,
         /// The store.
         store: Pc,
-        /// What lies between.
+        /// The operation between.
         f: Option<AtomicFn>,
     },
 }
 
-/// Which threads meet at a barrier.
+/// The threads that synchronize at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BarrierLevel {
-    /// Those of a warp.
+    /// The threads of a warp.
     Warp,
-    /// Those of a block.
+    /// The threads of a block.
     Block,
-    /// Those of a cluster.
+    /// The threads of a cluster.
     Cluster,
 }
 
@@ -87,7 +87,7 @@ pub enum CopyKind {
     Wgmma,
 }
 
-/// What to change: in words, and as changes that can be tried.
+/// A proposed change: as text, and as changes that can be tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Advice {
     /// In one line.

@@ -1,4 +1,4 @@
-//! Where checkers hand in what they find.
+//! The interface by which checkers report findings.
 
 use super::catalogue::FindingId;
 use super::finding::{Finding, Findings, Pair, SideAction};
@@ -9,9 +9,9 @@ use crate::program::{Pc, Program};
 pub struct Reporter<'a> {
     /// The program that runs.
     pub program: &'a Program,
-    /// What was found so far.
+    /// The findings so far.
     pub findings: &'a mut Findings,
-    /// Which launch of the case runs.
+    /// The number of the running launch in the case.
     pub launch: usize,
     /// Set by a checker that wants other kinds of events after an access.
     pub asks: bool,

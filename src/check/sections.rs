@@ -7,7 +7,7 @@ use crate::program::Pc;
 /// had the first section of it, the other one comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reversible {
-    /// Which launch of the case, from 0.
+    /// The number of the launch in the case, from 0.
     pub launch: usize,
     /// The address of the lock, in global or shared memory.
     pub address: u64,
@@ -17,7 +17,7 @@ pub struct Reversible {
     pub warp: u32,
     /// When it first tries to take the lock.
     pub from: Tick,
-    /// What takes and what releases the lock in the section to hold.
+    /// The instructions that acquire and release the lock in the section to hold.
     pub held: (Pc, Pc),
     /// The same of the section that is to come first.
     pub first: (Pc, Pc),

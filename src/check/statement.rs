@@ -1,4 +1,4 @@
-//! Which instructions are one statement of the source.
+//! The instructions that are one statement of the source.
 
 use super::finding::Side;
 use crate::program::{Pc, Program, SourceLine};

@@ -1,8 +1,8 @@
 //! A command line, taken apart: the command, and its arguments by kind.
 
+use super::argument_text::ArgumentText;
 use super::catalogue::Catalogue;
 use super::error::CommandError;
-use super::piece::Piece;
 use super::spec::{ArgKind, CommandSpec};
 use crate::debug::value::Format;
 use crate::debug::value::format::LETTERS;
@@ -17,7 +17,7 @@ pub struct Call {
     /// The line as it was typed.
     pub line: String,
     /// What follows the slash after the name.
-    pub suffix: Option<Piece>,
+    pub suffix: Option<ArgumentText>,
     /// The arguments that were given, in the order of the row.
     pub args: Vec<Arg>,
 }
@@ -25,31 +25,31 @@ pub struct Call {
 /// An argument that was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arg {
-    /// Which of the row.
+    /// Its name in the row.
     pub name: &'static str,
-    /// Of which kind.
+    /// Its kind.
     pub kind: ArgKind,
     /// Its text.
-    pub piece: Piece,
-    /// The numbers it stands for, if it is of a kind that is made of numbers.
+    pub argument: ArgumentText,
+    /// The numbers it denotes, if it is of a kind that denotes numbers.
     pub numbers: Vec<u64>,
 }
 
 impl Call {
-    /// How often: the argument N, or once.
+    /// The repeat count: the argument N, or 1.
     pub fn count(&self) -> u64 {
         self.number("N").unwrap_or(1)
     }
 
     /// The format after the slash.
     pub fn format(&self) -> Result<Option<Format>, CommandError> {
-        let Some(piece) = &self.suffix else { return Ok(None) };
-        let mut letters = piece.text.chars();
+        let Some(argument) = &self.suffix else { return Ok(None) };
+        let mut letters = argument.text.chars();
         match (letters.next().and_then(Format::from_letter), letters.next()) {
             (Some(format), None) => Ok(Some(format)),
             _ => {
                 let letters: Vec<String> = LETTERS.iter().map(|(letter, _, name)| format!("{letter} {name}")).collect();
-                Err(piece.error(format!("there is no format '{}'", piece.text)).with_help(letters.join(", ")))
+                Err(argument.error(format!("there is no format '{}'", argument.text)).with_help(letters.join(", ")))
             }
         }
     }
@@ -61,12 +61,12 @@ impl Call {
 
     /// The text of an argument.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.piece(name).map(|piece| piece.text.as_str())
+        self.argument(name).map(|argument| argument.text.as_str())
     }
 
     /// The text of an argument, and where it stands.
-    pub fn piece(&self, name: &str) -> Option<&Piece> {
-        self.arg(name).map(|arg| &arg.piece)
+    pub fn argument(&self, name: &str) -> Option<&ArgumentText> {
+        self.arg(name).map(|arg| &arg.argument)
     }
 
     /// The number that an argument stands for.
@@ -78,8 +78,8 @@ impl Call {
     ///
     /// # Errors
     /// It was not given, though it must be here.
-    pub fn required(&self, name: &str) -> Result<&Piece, CommandError> {
-        self.piece(name).ok_or_else(|| self.missing(name))
+    pub fn required(&self, name: &str) -> Result<&ArgumentText, CommandError> {
+        self.argument(name).ok_or_else(|| self.missing(name))
     }
 
     /// The error of an argument that is missing.

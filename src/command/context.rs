@@ -1,10 +1,10 @@
-//! What a command works on.
+//! The context in which a command is executed.
 
 use std::ops::Range;
 
+use super::argument_text::ArgumentText;
 use super::error::CommandError;
 use super::outcome::Outcome;
-use super::piece::Piece;
 use crate::base::SourceId;
 use crate::base::Tick;
 use crate::debug::argument::ArgumentError;
@@ -17,11 +17,11 @@ use crate::debug::target::Target;
 use crate::debug::value::{Scalar, Value};
 use crate::debug::view::Examine;
 
-/// What a command works on.
+/// The context in which a command is executed.
 pub struct Context<'a> {
     /// The session.
     pub session: &'a mut Session,
-    /// What commands remember from one to the next.
+    /// The state that commands keep.
     pub state: &'a mut CommandState,
     /// Asked while the kernel runs.
     pub interrupt: &'a mut dyn InterruptCheck,
@@ -29,14 +29,14 @@ pub struct Context<'a> {
     pub confirmed: bool,
 }
 
-/// What commands remember from one to the next, and the session does not.
+/// The state that commands keep and that is not part of the session.
 #[derive(Debug, Default)]
 pub struct CommandState {
-    /// What an empty line stands for.
+    /// The command that an empty line repeats.
     pub again: Option<String>,
-    /// What `x` showed last, and where it goes on.
+    /// The last `x`, and the address where it continues.
     pub examined: Option<(Examine, Scalar)>,
-    /// What `list` showed last.
+    /// The last listing of `list`.
     pub listed: Option<Listed>,
 }
 
@@ -53,48 +53,48 @@ pub struct Listed {
 
 impl Context<'_> {
     /// The instructions that a location stands for, seen from the focused lane.
-    pub fn locate(&self, piece: &Piece) -> Result<Resolved, CommandError> {
+    pub fn locate(&self, argument: &ArgumentText) -> Result<Resolved, CommandError> {
         let here = self.session.scene().frame().ok().map(|frame| frame.pc);
-        let location = Location::parse(&piece.text).map_err(|error| piece.wrong(error))?;
-        location.resolve(self.session.program(), here).map_err(|error| piece.wrong(error.at(0..piece.text.len())))
+        let location = Location::parse(&argument.text).map_err(|error| argument.wrong(error))?;
+        location.resolve(self.session.program(), here).map_err(|error| argument.wrong(error.at(0..argument.text.len())))
     }
 
     /// An expression that was read.
-    pub fn expression(&self, piece: &Piece) -> Result<Expression, CommandError> {
-        Expression::parse(&piece.text).map_err(|error| {
+    pub fn expression(&self, argument: &ArgumentText) -> Result<Expression, CommandError> {
+        Expression::parse(&argument.text).map_err(|error| {
             let message = format!("{}; expected {}", error.message, error.expected);
-            piece.wrong_from(error.column, message)
+            argument.wrong_from(error.column, message)
         })
     }
 
     /// The value of an expression for the focused lane.
-    pub fn value(&self, piece: &Piece) -> Result<Value, CommandError> {
-        let value = self.expression(piece)?.evaluate(&self.session.scene());
-        value.map_err(|error| piece.wrong_from(error.column, error.to_string()))
+    pub fn value(&self, argument: &ArgumentText) -> Result<Value, CommandError> {
+        let value = self.expression(argument)?.evaluate(&self.session.scene());
+        value.map_err(|error| argument.wrong_from(error.column, error.to_string()))
     }
 
     /// The place that an expression names.
-    pub fn target(&self, piece: &Piece) -> Result<Target, CommandError> {
-        let target = self.expression(piece)?.target(&self.session.scene());
-        target.map_err(|error| piece.wrong_from(error.column, error.to_string()))
+    pub fn target(&self, argument: &ArgumentText) -> Result<Target, CommandError> {
+        let target = self.expression(argument)?.target(&self.session.scene());
+        target.map_err(|error| argument.wrong_from(error.column, error.to_string()))
     }
 
     /// The place that an expression names for some threads.
-    pub fn target_for(&self, piece: &Piece, threads: &ThreadFilter) -> Result<Target, CommandError> {
-        let target = self.expression(piece)?.target_for(&self.session.scene(), threads);
-        target.map_err(|error| piece.wrong_from(error.column, error.to_string()))
+    pub fn target_for(&self, argument: &ArgumentText, threads: &ThreadFilter) -> Result<Target, CommandError> {
+        let target = self.expression(argument)?.target_for(&self.session.scene(), threads);
+        target.map_err(|error| argument.wrong_from(error.column, error.to_string()))
     }
 
     /// An event that `catch` and `run-to` know.
-    pub fn event(&self, piece: &Piece) -> Result<Event, CommandError> {
+    pub fn event(&self, argument: &ArgumentText) -> Result<Event, CommandError> {
         let scene = self.session.scene();
-        Event::parse(&piece.text, |name| mbarrier_address(&scene, name)).map_err(|error| piece.wrong(error))
+        Event::parse(&argument.text, |name| mbarrier_address(&scene, name)).map_err(|error| argument.wrong(error))
     }
 
     /// Threads that a listing or a breakpoint is limited to.
-    pub fn filter(&self, piece: &Piece) -> Result<ThreadFilter, CommandError> {
-        let filter = ThreadFilter::parse(&piece.text, &self.session.scene().extents());
-        filter.map_err(|error| piece.wrong_from(error.column, error.message))
+    pub fn filter(&self, argument: &ArgumentText) -> Result<ThreadFilter, CommandError> {
+        let filter = ThreadFilter::parse(&argument.text, &self.session.scene().extents());
+        filter.map_err(|error| argument.wrong_from(error.column, error.message))
     }
 
     /// Why the focused thread stands nowhere.

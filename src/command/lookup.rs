@@ -1,8 +1,8 @@
 //! Which command a line names: full names, gdb's short names, and prefixes that fit one command only.
 
+use super::argument_text::ArgumentText;
 use super::catalogue::{Catalogue, Group};
 use super::error::CommandError;
-use super::piece::Piece;
 use super::spec::CommandSpec;
 use crate::debug::nearest;
 
@@ -14,8 +14,8 @@ pub enum Named {
     Group(&'static Group),
 }
 
-/// A word that commands may continue with, and what it leads to.
-type Way = (&'static str, &'static CommandSpec);
+/// A word that a command line may continue with, and the command that it names.
+type NamedCommand = (&'static str, &'static CommandSpec);
 
 /// Finds the command of `table` that `line` names. `line` is not blank.
 ///
@@ -29,12 +29,12 @@ pub fn find(table: &Catalogue, line: &str) -> Result<Named, CommandError> {
     if let Some(group) = group(table, &first.text) {
         return find_in_group(table, group, line, first.start + first.text.len());
     }
-    let mut ways = ways(table, "");
-    let has_row = |group: &&Group| ways.iter().any(|(name, _)| *name == group.name);
-    let groups: Vec<Way> =
+    let mut candidates = names_in(table, "");
+    let has_row = |group: &&Group| candidates.iter().any(|(name, _)| *name == group.name);
+    let groups: Vec<NamedCommand> =
         table.groups.iter().filter(|group| !has_row(group)).filter_map(|group| Some((group.name, table.members(group).next()?))).collect();
-    ways.extend(groups);
-    let spec = choose(table, &first, &ways, "command")?;
+    candidates.extend(groups);
+    let spec = choose(table, &first, &candidates, "command")?;
     match table.groups.iter().find(|group| group.name == spec.name || is_member(spec, group)) {
         Some(group) => find_in_group(table, group, line, first.start + first.text.len()),
         None => Ok(Named::Command(spec, first.start + first.text.len())),
@@ -49,7 +49,7 @@ fn find_in_group(table: &Catalogue, group: &'static Group, line: &str, from: usi
         second = word_at(line, second.start + second.text.len());
     }
     let itself = table.commands().find(|spec| spec.name == group.name);
-    let ways = ways(table, group.name);
+    let candidates = names_in(table, group.name);
     if second.text.is_empty() {
         let rest = line[from..].trim_start();
         return match itself {
@@ -58,9 +58,9 @@ fn find_in_group(table: &Catalogue, group: &'static Group, line: &str, from: usi
             None => Err(CommandError::at(second.start..line.trim_end().len(), format!("expected what {} is about", group.name))),
         };
     }
-    let in_full = ways.iter().any(|(name, _)| *name == second.text);
-    match (choose(table, &second, &ways, group.name), itself) {
-        // What a command takes may begin like the name of another one.
+    let in_full = candidates.iter().any(|(name, _)| *name == second.text);
+    match (choose(table, &second, &candidates, group.name), itself) {
+        // An argument may begin like the name of another command.
         (_, Some(spec)) if !in_full => Ok(Named::Command(spec, from)),
         (Ok(spec), _) => Ok(Named::Command(spec, second.start + second.text.len())),
         (Err(_), Some(spec)) => Ok(Named::Command(spec, from)),
@@ -68,38 +68,39 @@ fn find_in_group(table: &Catalogue, group: &'static Group, line: &str, from: usi
     }
 }
 
-/// The words that may follow `group` (or start a line if it is empty), each with the command it leads to.
-pub fn ways(table: &Catalogue, group: &str) -> Vec<Way> {
+/// The words that may follow `group` (or start a line if it is empty), each with the command it names.
+pub fn names_in(table: &Catalogue, group: &str) -> Vec<NamedCommand> {
     let all =
         table.commands().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()).map(move |name| (name, spec)));
-    let ways = all.filter_map(|(name, spec)| match name.split_once(' ') {
+    let candidates = all.filter_map(|(name, spec)| match name.split_once(' ') {
         None => group.is_empty().then_some((name, spec)),
         Some((first, rest)) => (first == group).then_some((rest, spec)),
     });
-    ways.collect()
+    candidates.collect()
 }
 
 /// The command that `word` names: in full, or as a prefix of one only.
-fn choose(table: &Catalogue, word: &Piece, ways: &[Way], what: &str) -> Result<&'static CommandSpec, CommandError> {
-    if let Some((_, spec)) = ways.iter().find(|(name, _)| *name == word.text) {
+fn choose(table: &Catalogue, word: &ArgumentText, candidates: &[NamedCommand], what: &str) -> Result<&'static CommandSpec, CommandError> {
+    if let Some((_, spec)) = candidates.iter().find(|(name, _)| *name == word.text) {
         return Ok(spec);
     }
-    let fits = |way: &&Way| way.0.starts_with(&word.text);
-    let is_name = |way: &&Way| way.1.name.ends_with(way.0) || table.groups.iter().any(|group| group.name == way.0);
+    let fits = |candidate: &&NamedCommand| candidate.0.starts_with(&word.text);
+    let is_name =
+        |candidate: &&NamedCommand| candidate.1.name.ends_with(candidate.0) || table.groups.iter().any(|group| group.name == candidate.0);
     // Aliases must be typed in full: a prefix means a name only.
-    let mut fitting: Vec<&Way> = ways.iter().filter(fits).filter(is_name).collect();
+    let mut fitting: Vec<&NamedCommand> = candidates.iter().filter(fits).filter(is_name).collect();
     if fitting.is_empty() {
-        fitting = ways.iter().filter(fits).collect();
+        fitting = candidates.iter().filter(fits).collect();
     }
     match fitting.as_slice() {
-        [] => Err(unknown(word, ways, what)),
-        [first, rest @ ..] if rest.iter().all(|way| way.1.name == first.1.name) => Ok(first.1),
+        [] => Err(unknown(word, candidates, what)),
+        [first, rest @ ..] if rest.iter().all(|candidate| candidate.1.name == first.1.name) => Ok(first.1),
         several => Err(ambiguous(word, several, what)),
     }
 }
 
-fn unknown(word: &Piece, ways: &[Way], what: &str) -> CommandError {
-    let near = nearest(&word.text, ways.iter().map(|(name, _)| *name).filter(|name| name.len() > 2));
+fn unknown(word: &ArgumentText, candidates: &[NamedCommand], what: &str) -> CommandError {
+    let near = nearest(&word.text, candidates.iter().map(|(name, _)| *name).filter(|name| name.len() > 2));
     if what == "command" {
         return word.error(format!("there is no command '{}'", word.text)).with_help("help lists the commands").with_nearest(near);
     }
@@ -107,8 +108,8 @@ fn unknown(word: &Piece, ways: &[Way], what: &str) -> CommandError {
     word.error(format!("there is no command '{what} {}'", word.text)).with_help(help).with_nearest(near)
 }
 
-fn ambiguous(word: &Piece, ways: &[&Way], what: &str) -> CommandError {
-    let mut names: Vec<&str> = ways.iter().map(|(name, _)| *name).collect();
+fn ambiguous(word: &ArgumentText, candidates: &[&NamedCommand], what: &str) -> CommandError {
+    let mut names: Vec<&str> = candidates.iter().map(|(name, _)| *name).collect();
     names.sort_unstable();
     let text = if what == "command" { word.text.clone() } else { format!("{what} {}", word.text) };
     word.error(format!("'{text}' is ambiguous: {}", names.join(", ")))
@@ -124,10 +125,10 @@ fn is_member(spec: &CommandSpec, group: &Group) -> bool {
 }
 
 /// The word of a name that starts at or after `from`, which may be empty.
-pub fn word_at(line: &str, from: usize) -> Piece {
+pub fn word_at(line: &str, from: usize) -> ArgumentText {
     let rest = line.get(from..).unwrap_or_default();
     let start = from + rest.len() - rest.trim_start().len();
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let text = rest.trim_start().chars().take_while(|c| is_name(*c)).collect();
-    Piece { text, start }
+    ArgumentText { text, start }
 }

@@ -8,6 +8,7 @@ pub mod help;
 pub mod spec;
 pub mod table;
 
+mod argument_text;
 mod call;
 mod catalogue;
 mod context;
@@ -18,7 +19,6 @@ mod lookup;
 pub mod options;
 mod outcome;
 mod parse;
-mod piece;
 
 pub use context::{CommandState, Context};
 pub use error::CommandError;

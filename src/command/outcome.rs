@@ -1,4 +1,4 @@
-//! What came of a command, as plain data; the front end words it.
+//! The outcome of a command, as plain data; the front end makes text of it.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ use crate::debug::view::{
 };
 use crate::debug::{LaneMask, Reason, Site, WatchedAccessText};
 
-/// What came of a command.
+/// The outcome of a command.
 #[derive(Debug)]
 pub enum Outcome {
     /// Nothing to say.
@@ -34,9 +34,9 @@ pub enum Outcome {
     Stop(Box<Stop>),
     /// A breakpoint was made.
     NewBreakpoint {
-        /// It.
+        /// The breakpoint.
         row: BreakpointRow,
-        /// Where it is instead, if there is no code where the user wanted it.
+        /// The line it is on instead, if there is no code where the user wanted it.
         note: Option<String>,
     },
     /// `info breakpoints`.
@@ -51,7 +51,7 @@ pub enum Outcome {
         undefined: LaneMask,
         /// The additions that take it before it was rounded, if it is a product that is rounded once with them.
         unrounded_uses: Option<ContractionNote>,
-        /// What is in flight and will write the place that it is in.
+        /// The copies in flight that will write the memory that holds it.
         in_flight: Option<String>,
         /// That it is about an array that is declared by the byte, and how to see its elements.
         bytes: Option<String>,
@@ -69,28 +69,28 @@ pub enum Outcome {
         /// That the place is in an array that is declared by the byte, and how to ask about its elements.
         bytes: Option<String>,
     },
-    /// What many orders led to.
+    /// The results of many orders (schedules).
     Explored(Explored),
-    /// What came of the advice of findings, and a line on what was written.
+    /// The results of trying the fixes of findings, and a line on the file that was written.
     Fixed(FixReports, String),
     /// The marks, in order of time.
     Marks(Vec<(String, Mark)>),
-    /// What time it is.
+    /// The current time.
     When {
         /// Now.
         now: Tick,
         /// The latest time that was executed.
         recorded: Tick,
-        /// How the run ends there, if it does.
+        /// The end of the run, if it is there.
         end: Option<End>,
     },
-    /// What there is to see.
+    /// A view: rows of data.
     View(View),
-    /// Which thread one looks at.
+    /// The focus.
     Focus {
         /// The thread: `block 1,0,0 producer warp 0 lane 5`.
         focus: String,
-        /// Where it stands, or why it stands nowhere.
+        /// The instruction it executes next, or why there is none.
         site: Result<Box<Site>, String>,
     },
     /// Lines follow that belong to it, up to one that says `end`: commands for these breakpoints.
@@ -105,7 +105,7 @@ pub enum Outcome {
     Quit,
 }
 
-/// What is wanted of the screen's layout.
+/// A request for the screen's layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutRequest {
     /// Shows a layout: its name, its file, or `next`.
@@ -123,7 +123,7 @@ pub struct CheckRow {
     pub on: bool,
     /// Its findings up to now.
     pub findings: usize,
-    /// What it looks for.
+    /// The mistakes that it looks for.
     pub about: &'static str,
 }
 
@@ -142,9 +142,9 @@ pub enum View {
     FragmentElements(Vec<FragmentElement>),
     /// Names of the module.
     Symbols {
-        /// What has them.
+        /// The matching symbols.
         rows: Vec<SymbolRow>,
-        /// What they were to contain.
+        /// The text that their names contain.
         part: String,
     },
     /// Shared memory of a block.
@@ -171,11 +171,11 @@ pub enum View {
     Barriers(Vec<BarrierRow>),
     /// Kernels of the module.
     Kernels(Vec<KernelRow>),
-    /// How the kernel that runs was launched.
+    /// The launch of the running kernel.
     Launch {
         /// Its dimensions, memory and parameters.
         launch: Box<LaunchView>,
-        /// Which of the case's launches it is, from 0.
+        /// Its number in the case, from 0.
         number: usize,
         /// Launches of the case.
         count: usize,
@@ -186,7 +186,7 @@ pub enum View {
     Registers(Vec<RegisterRow>),
     /// Memory, or code.
     Examined {
-        /// What was there.
+        /// The contents.
         examined: Examined,
         /// Whether it is code.
         code: bool,
@@ -201,9 +201,9 @@ pub enum View {
     Divergence(Divergence),
     /// Registers as a matrix.
     Fragment(FragmentView),
-    /// Where an instruction came from.
+    /// The source line of an instruction.
     Source(SourcePlace),
-    /// What is in flight.
+    /// The copies and matrix multiplications in flight.
     InFlight(InFlight),
     /// The mbarriers of a block.
     MbarrierList(Vec<MbarrierView>),
@@ -211,21 +211,21 @@ pub enum View {
     Mbarriers(Vec<MbarrierView>),
     /// The stages of a pipeline over time.
     Pipeline(Pipeline),
-    /// How far the run can be trusted.
+    /// The fidelity of the run.
     Fidelity(Fidelity),
     /// The findings there are.
     Findings {
         /// Those that are not suppressed.
         findings: Vec<FindingText>,
-        /// How many are.
+        /// The number of suppressed findings.
         suppressed: usize,
-        /// How far the run was looked at.
+        /// The time up to which the run was checked.
         recorded: Tick,
-        /// What can be said of its other orders, once it is over.
+        /// The certificate for its other orders, once it is over.
         certificate: Option<Certificate>,
     },
     /// All of one.
     Finding(Box<FindingText>),
-    /// What was ordered and what was not, from one side of a finding to the other; of a hang, where all warps of its blocks stand.
+    /// The synchronization between the two sides of a finding, and its gaps; of a hang, the positions of all warps of its blocks.
     Chain(Box<FindingText>, Vec<Warps>),
 }

@@ -3,10 +3,10 @@
 //! An argument that is one word ends at the next blank. Others (an expression, a location, threads) reach to the word that leads the
 //! next argument, `if` or `block` for instance, or to the end of the line; inside brackets and quotes no word leads anything.
 
+use super::argument_text::ArgumentText;
 use super::call::{Arg, Call};
 use super::error::CommandError;
 use super::lookup::{self, Named};
-use super::piece::Piece;
 use super::spec::{ArgKind, ArgSpec, CommandSpec, Suffix};
 use super::table::TABLE;
 use crate::debug::nearest;
@@ -57,12 +57,12 @@ fn parse_arguments(spec: &'static CommandSpec, line: &str, name_end: usize) -> R
 }
 
 /// The error of what is left of a line when all arguments are taken.
-fn unexpected(spec: &CommandSpec, call: &Call, rest: &Piece) -> CommandError {
+fn unexpected(spec: &CommandSpec, call: &Call, rest: &ArgumentText) -> CommandError {
     // It is the wrong form of what could have stood here.
     let taken = spec.args.iter().rposition(|arg| call.arg(arg.name).is_some()).map_or(0, |last| last + 1);
     let possible: Vec<&ArgSpec> =
         spec.args[taken..].iter().filter(|arg| arg.lead.is_empty() && arg.kind != ArgKind::ThreadFilter).collect();
-    let word = Piece { text: first_word(&rest.text).to_string(), start: rest.start };
+    let word = ArgumentText { text: first_word(&rest.text).to_string(), start: rest.start };
     let error = match possible.as_slice() {
         [only] => numbers(only.kind, rest).err(),
         [] => None,
@@ -80,20 +80,20 @@ fn unexpected(spec: &CommandSpec, call: &Call, rest: &Piece) -> CommandError {
     }
 }
 
-fn parse_suffix(spec: &CommandSpec, line: &str, at: &mut usize) -> Result<Option<Piece>, CommandError> {
+fn parse_suffix(spec: &CommandSpec, line: &str, at: &mut usize) -> Result<Option<ArgumentText>, CommandError> {
     let Some(rest) = line[*at..].strip_prefix('/') else { return Ok(None) };
     let text = first_word(rest).to_string();
-    let piece = Piece { start: *at + 1, text };
+    let argument = ArgumentText { start: *at + 1, text };
     if spec.suffix == Suffix::None {
-        let whole = Piece { start: *at, text: format!("/{}", piece.text) };
+        let whole = ArgumentText { start: *at, text: format!("/{}", argument.text) };
         return Err(whole.error(format!("{} takes no format", spec.name)).with_help(format!("usage: {}", spec.usage())));
     }
-    *at = piece.start + piece.text.len();
-    Ok(Some(piece))
+    *at = argument.start + argument.text.len();
+    Ok(Some(argument))
 }
 
 /// Takes the argument `arg` off the start of `rest`, and says where it ends; `None` if it is not there.
-fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &Piece) -> Result<Option<(Arg, usize)>, CommandError> {
+fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &ArgumentText) -> Result<Option<(Arg, usize)>, CommandError> {
     let Some(rest) = after_lead(arg, rest) else { return Ok(None) };
     let extent = extent(arg, later, &rest.text);
     let text = rest.text[..extent].trim_end();
@@ -104,11 +104,11 @@ fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &Piece) -> Result<Option<(Arg, u
         let expected = format!("expected {} after '{}'", arg.kind.describe(), arg.lead);
         return Err(CommandError::at(rest.start..rest.start, expected));
     }
-    let piece = Piece { text: text.to_string(), start: rest.start };
-    match numbers(arg.kind, &piece) {
+    let argument = ArgumentText { text: text.to_string(), start: rest.start };
+    match numbers(arg.kind, &argument) {
         Ok(numbers) => {
-            let end = piece.span().end;
-            Ok(Some((Arg { name: arg.name, kind: arg.kind, piece: unquoted(arg.kind, piece), numbers }, end)))
+            let end = argument.span().end;
+            Ok(Some((Arg { name: arg.name, kind: arg.kind, argument: unquoted(arg.kind, argument), numbers }, end)))
         }
         // What does not fit an optional argument may be a later one.
         Err(_) if arg.optional && arg.lead.is_empty() => Ok(None),
@@ -117,15 +117,15 @@ fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &Piece) -> Result<Option<(Arg, u
 }
 
 /// What follows the word that leads to `arg`; `None` if that word is not there.
-fn after_lead(arg: &ArgSpec, rest: &Piece) -> Option<Piece> {
+fn after_lead(arg: &ArgSpec, rest: &ArgumentText) -> Option<ArgumentText> {
     if arg.kind == ArgKind::ThreadFilter && arg.lead.is_empty() {
         return FILTER_WORDS.contains(&first_word(&rest.text)).then(|| rest.clone());
     }
     if arg.lead.is_empty() {
         return Some(rest.clone());
     }
-    let piece = starts_with_lead(&rest.text, arg.lead).then(|| piece_from(&rest.text, arg.lead.len()))?;
-    Some(Piece { start: rest.start + piece.start, text: piece.text })
+    let argument = starts_with_lead(&rest.text, arg.lead).then(|| piece_from(&rest.text, arg.lead.len()))?;
+    Some(ArgumentText { start: rest.start + argument.start, text: argument.text })
 }
 
 /// Whether `text` starts with `lead`, and with no longer word: `if(a)` starts with `if`, `iffy` does not.
@@ -184,27 +184,27 @@ fn top_level(text: &str) -> impl Iterator<Item = (usize, bool)> {
 }
 
 /// The numbers that an argument of `kind` stands for.
-fn numbers(kind: ArgKind, piece: &Piece) -> Result<Vec<u64>, CommandError> {
-    let expected = |piece: &Piece| piece.error(format!("expected {}, not '{}'", kind.describe(), piece.text));
+fn numbers(kind: ArgKind, argument: &ArgumentText) -> Result<Vec<u64>, CommandError> {
+    let expected = |argument: &ArgumentText| argument.error(format!("expected {}, not '{}'", kind.describe(), argument.text));
     match kind {
-        ArgKind::Number => number(&piece.text).map(|number| vec![number]).ok_or_else(|| expected(piece)),
-        ArgKind::Count => match number(&piece.text) {
+        ArgKind::Number => number(&argument.text).map(|number| vec![number]).ok_or_else(|| expected(argument)),
+        ArgKind::Count => match number(&argument.text) {
             Some(number) if number > 0 => Ok(vec![number]),
-            _ => Err(expected(piece)),
+            _ => Err(expected(argument)),
         },
-        ArgKind::Numbers => list(piece),
-        ArgKind::Choice(words) if !words.contains(&piece.text.as_str()) => {
-            Err(expected(piece).with_nearest(nearest(&piece.text, words.iter().copied())))
+        ArgKind::Numbers => list(argument),
+        ArgKind::Choice(words) if !words.contains(&argument.text.as_str()) => {
+            Err(expected(argument).with_nearest(nearest(&argument.text, words.iter().copied())))
         }
         _ => Ok(Vec::new()),
     }
 }
 
 /// `1 3-5` is 1, 3, 4, 5.
-fn list(piece: &Piece) -> Result<Vec<u64>, CommandError> {
+fn list(argument: &ArgumentText) -> Result<Vec<u64>, CommandError> {
     let mut numbers = Vec::new();
-    for at in top_level(&piece.text).filter(|(_, starts_word)| *starts_word).map(|(at, _)| at) {
-        let word = Piece { start: piece.start + at, text: first_word(&piece.text[at..]).to_string() };
+    for at in top_level(&argument.text).filter(|(_, starts_word)| *starts_word).map(|(at, _)| at) {
+        let word = ArgumentText { start: argument.start + at, text: first_word(&argument.text[at..]).to_string() };
         let (first, last) = word.text.split_once('-').unwrap_or((&word.text, &word.text));
         let (Some(first), Some(last)) = (number(first), number(last)) else {
             return Err(word.error(format!("expected {}, not '{}'", ArgKind::Numbers.describe(), word.text)));
@@ -237,18 +237,18 @@ fn grouped(text: &str) -> Option<u64> {
 }
 
 /// Files may stand in quotes.
-fn unquoted(kind: ArgKind, piece: Piece) -> Piece {
-    match piece.text.strip_prefix('"') {
-        Some(inner) if kind.is_file() => Piece { text: inner.trim_end_matches('"').to_string(), start: piece.start + 1 },
-        _ => piece,
+fn unquoted(kind: ArgKind, argument: ArgumentText) -> ArgumentText {
+    match argument.text.strip_prefix('"') {
+        Some(inner) if kind.is_file() => ArgumentText { text: inner.trim_end_matches('"').to_string(), start: argument.start + 1 },
+        _ => argument,
     }
 }
 
 /// What stands at or after `at`, without the blanks around it.
-fn piece_from(line: &str, at: usize) -> Piece {
+fn piece_from(line: &str, at: usize) -> ArgumentText {
     let rest = line.get(at..).unwrap_or_default();
     let start = at + rest.len() - rest.trim_start().len();
-    Piece { text: rest.trim().to_string(), start }
+    ArgumentText { text: rest.trim().to_string(), start }
 }
 
 pub(super) fn first_word(text: &str) -> &str {

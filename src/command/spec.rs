@@ -1,4 +1,4 @@
-//! What a row of the command table says: how a command is called, what it takes, what it does.
+//! A row of the command table: name, arguments and help of a command.
 
 use super::call::Call;
 use super::context::Context;
@@ -11,17 +11,17 @@ pub struct CommandSpec {
     pub name: &'static str,
     /// Other names, in full.
     pub aliases: &'static [&'static str],
-    /// What it takes, in order.
+    /// Its arguments, in order.
     pub args: &'static [ArgSpec],
-    /// What may follow the name after a slash.
+    /// The kind of suffix: the text after a slash that follows the name.
     pub suffix: Suffix,
-    /// What it does, in one line without a full stop.
+    /// The summary, one line without a full stop.
     pub summary: &'static str,
-    /// What it does, in paragraphs.
+    /// The help, in paragraphs.
     pub help: &'static str,
     /// Lines that use it.
     pub examples: &'static [&'static str],
-    /// What an empty line after it does.
+    /// The effect of an empty line after it.
     pub repeats: Repeat,
     /// Does it.
     pub handler: Handler,
@@ -43,7 +43,7 @@ pub const PLAIN: CommandSpec = CommandSpec {
     handler: |_, _| Ok(Outcome::Nothing),
 };
 
-/// What an empty line after a command does.
+/// The effect of an empty line after a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
     /// Nothing.
@@ -54,7 +54,7 @@ pub enum Repeat {
     GoOn,
 }
 
-/// What may follow a command's name after a slash.
+/// The kind of text after a slash that may follow a command's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suffix {
     /// Nothing.
@@ -67,9 +67,9 @@ pub enum Suffix {
 
 /// An argument.
 pub struct ArgSpec {
-    /// How the usage line calls it.
+    /// Its name in the usage line.
     pub name: &'static str,
-    /// What it is.
+    /// Its kind.
     pub kind: ArgKind,
     /// Whether it can be left out.
     pub optional: bool,
@@ -94,14 +94,14 @@ impl ArgSpec {
     }
 }
 
-/// What an argument is: how far it reaches, what it must look like, and what can be completed.
+/// The kind of an argument, which determines its end, its syntax and its completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgKind {
     /// A number.
     Number,
     /// Numbers and ranges of numbers: `1 3-5`.
     Numbers,
-    /// How often, from 1.
+    /// A repeat count, from 1.
     Count,
     /// A moment: a tick, `start`, `end` or a mark.
     Tick,
@@ -148,7 +148,7 @@ pub enum ArgKind {
 }
 
 impl ArgKind {
-    /// What it is, after "expected".
+    /// Its noun, after "expected".
     pub fn describe(self) -> String {
         let words = match self {
             Self::Number => "a number",

@@ -135,7 +135,7 @@ fn find<T>(bundle: &Path, name: &str, take: impl FnOnce(u64, &mut dyn Read) -> i
             Ok(take.is_some())
         })
     });
-    walked.map_err(|error| BundleError { path: bundle.to_path_buf(), what: reason(&error) })?;
+    walked.map_err(|error| BundleError { path: bundle.to_path_buf(), what: cause(&error) })?;
     Ok(taken)
 }
 
@@ -145,7 +145,7 @@ fn find<T>(bundle: &Path, name: &str, take: impl FnOnce(u64, &mut dyn Read) -> i
 /// The bundle is damaged, is none, or has members that no bundle has, with the place.
 pub fn members(path: &Path) -> Result<Members, BundleError> {
     let file = File::open(path).map(BufReader::new);
-    file.and_then(members_of).map_err(|error| BundleError { path: path.to_path_buf(), what: reason(&error) })
+    file.and_then(members_of).map_err(|error| BundleError { path: path.to_path_buf(), what: cause(&error) })
 }
 
 /// The same of the bytes of a bundle.
@@ -173,7 +173,7 @@ fn walk(bundle: impl BufRead, mut visit: impl FnMut(&str, u64, &mut dyn Read) ->
     let mut archive = tar::Archive::new(Frames::new(bundle)?.take(BYTES_MAX));
     // Raw: long names and other extensions of the format, which a bundle has none of, are not read into memory.
     for (number, entry) in archive.entries()?.raw(true).enumerate() {
-        let wrong = |error: io::Error| io::Error::new(error.kind(), format!("member {}: {}", number + 1, reason(&error)));
+        let wrong = |error: io::Error| io::Error::new(error.kind(), format!("member {}: {}", number + 1, cause(&error)));
         if number == MEMBERS_MAX {
             return Err(io::Error::other(format!("a bundle has at most {MEMBERS_MAX} members")));
         }
@@ -215,8 +215,8 @@ fn first_byte_but_zero(rest: &mut impl Read) -> io::Result<Option<u8>> {
     }
 }
 
-/// What the system says, without its number.
-fn reason(error: &io::Error) -> String {
+/// The message of a system error, without its number.
+fn cause(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_string()
 }
@@ -236,7 +236,7 @@ pub enum Content {
 /// It or a file cannot be written or read, or is no bundle by the size or the names of its members.
 pub fn write(path: &Path, members: &[(String, Content)]) -> Result<(), BundleError> {
     assert!(members.len() <= MEMBERS_MAX, "a bundle of {} members", members.len());
-    let fail = |error: io::Error| BundleError { path: path.to_path_buf(), what: reason(&error) };
+    let fail = |error: io::Error| BundleError { path: path.to_path_buf(), what: cause(&error) };
     save::save_with(path, |file| {
         let mut archive = tar::Builder::new(Packer::new(file));
         for (name, content) in members {
@@ -267,7 +267,7 @@ fn append_content(archive: &mut tar::Builder<impl Write>, name: &str, content: &
         let bytes = read_bounded(place, most)?.ok_or_else(|| io::Error::other(format!("it has more than {most} bytes")))?;
         copy(bytes.len() as u64, &mut &bytes[..])
     });
-    copied.map_err(|error| io::Error::new(error.kind(), format!("cannot read {}: {}", place.display(), reason(&error))))
+    copied.map_err(|error| io::Error::new(error.kind(), format!("cannot read {}: {}", place.display(), cause(&error))))
 }
 
 /// Adds a member of `bytes` bytes, which `content` must have.

@@ -1,18 +1,18 @@
-//! What is wrong with the argument of a command.
+//! Errors of arguments of commands.
 
 use std::ops::Range;
 
 use crate::isa::nearest;
 
-/// What is wrong with an argument that the user typed, where, and what would be right.
+/// An error of an argument that the user typed: the message, its place, and the help.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ArgumentError {
-    /// What is wrong, in one line.
+    /// The message, in one line.
     pub message: String,
     /// The bytes of the text that was parsed; none if it is about no part of it.
     pub span: Option<Range<usize>>,
-    /// What would be right, if that is known.
+    /// How to fix it, if that is known.
     pub help: Option<String>,
 }
 
@@ -22,7 +22,7 @@ impl ArgumentError {
         Self { message: message.into(), span: None, help: None }
     }
 
-    /// Says which bytes it is about.
+    /// Sets the range of bytes that it is about.
     #[must_use]
     pub fn at(mut self, span: Range<usize>) -> Self {
         self.span = Some(span);

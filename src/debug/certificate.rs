@@ -14,10 +14,10 @@ use serde::Serialize;
 
 use super::findings::{FindingText, Severity};
 use super::never_ran::NeverRan;
-use super::value_flow::{Decides, Sources, ValueFlow};
+use super::value_flow::{Decides, FollowedSources, ValueFlow};
 use crate::cfg::{ControlFlow, is_wait_loop};
 use crate::check::{Checks, Contention};
-use crate::flow::result_use::ResultUse;
+use crate::flow::result_uses::ResultUses;
 use crate::isa::{AtomicFn, Ordering, SystemFn, TypeKind};
 use crate::launch::Case;
 use crate::program::{AtomicOp, ControlOp, FuncId, MbarrierOp, MemoryOp, MoveOp, Named, Op, Pc, Program};
@@ -25,11 +25,11 @@ use crate::program::{AtomicOp, ControlOp, FuncId, MbarrierOp, MemoryOp, MoveOp, 
 /// Registers whose value is chance.
 const REGISTERS: [&str; 4] = ["%clock", "%globaltimer", "%smid", "%warpid"];
 
-/// What can be said of the other orders of a run.
+/// A certificate: a statement on the other orders (schedules) of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Certificate {
-    /// What was found holds for every order.
+    /// The findings hold for every order.
     EveryOrder {
         /// Whether results may differ in the rounding of sums.
         may_round_differently: bool,
@@ -49,11 +49,11 @@ pub enum Certificate {
 /// The first thing that depends on the order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Dependence {
-    /// What is left to chance: `what atom.global.add.u32 returns`.
+    /// The value that depends on the order: `what atom.global.add.u32 returns`.
     pub on: String,
-    /// Where: `file.ptx:12`.
+    /// The line: `file.ptx:12`.
     pub place: String,
-    /// What it may decide, as one says it, and where; none if it is a value that stays in memory.
+    /// What it may influence, as a noun, and the line; none if it is a value that stays in memory.
     pub decides: Option<(&'static str, String)>,
 }
 
@@ -80,7 +80,7 @@ pub fn certificate(
         let on = "a race on bytes that expect_ignoring names".to_string();
         return Some(Certificate::Depends(Dependence { on, place: program.place(pc), decides: None }));
     }
-    let mut chances = Chances { program, contention, result_use: ResultUse::default(), flows: BTreeMap::new() };
+    let mut chances = Chances { program, contention, result_uses: ResultUses::default(), flows: BTreeMap::new() };
     let found: Vec<(Pc, Chance)> = executed.iter().flat_map(|pc| chances.of(*pc).into_iter().map(|chance| (*pc, chance))).collect();
     let mut certificate = judge(program, executed, &found);
     if let Certificate::EveryOrder { never_ran, .. } = &mut certificate {
@@ -105,8 +105,8 @@ fn judge(program: &Program, executed: &BTreeSet<Pc>, found: &[(Pc, Chance)]) -> 
     for (pc, chance) in found {
         let one = BTreeSet::from([*pc]);
         let sources = match chance {
-            Chance::Result | Chance::Memory | Chance::Allocation => Sources { results: one, ..Sources::default() },
-            Chance::Rounding => Sources { memories: one, ..Sources::default() },
+            Chance::Result | Chance::Memory | Chance::Allocation => FollowedSources { results: one, ..FollowedSources::default() },
+            Chance::Rounding => FollowedSources { written: one, ..FollowedSources::default() },
         };
         let decided = flow.decided(&sources);
         let more_than_rounding = |(decides, _): &(Decides, Pc)| *chance != Chance::Rounding || *decides != Decides::Stored;
@@ -114,7 +114,7 @@ fn judge(program: &Program, executed: &BTreeSet<Pc>, found: &[(Pc, Chance)]) -> 
         if decision.is_none() && *chance == Chance::Rounding {
             let results = flow.discrete();
             let first = results.first().copied();
-            let decided = flow.decided(&Sources { results, ..Sources::default() });
+            let decided = flow.decided(&FollowedSources { results, ..FollowedSources::default() });
             decision = decided.into_iter().next().map(|(decides, at)| (decides, first.unwrap_or(at)));
         }
         if let Some((decides, at)) = decision {
@@ -129,12 +129,12 @@ fn judge(program: &Program, executed: &BTreeSet<Pc>, found: &[(Pc, Chance)]) -> 
     Certificate::EveryOrder { may_round_differently, never_ran: None }
 }
 
-/// What an instruction leaves to chance.
+/// The part of an instruction's effect that depends on the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chance {
     /// Its result.
     Result,
-    /// What it leaves in memory.
+    /// The value that it leaves in memory.
     Memory,
     /// The rounding of what it leaves in memory.
     Rounding,
@@ -145,13 +145,13 @@ enum Chance {
 struct Chances<'a> {
     program: &'a Program,
     contention: &'a Contention,
-    result_use: ResultUse,
+    result_uses: ResultUses,
     /// The control flow of the functions that were looked at.
     flows: BTreeMap<FuncId, ControlFlow>,
 }
 
 impl Chances<'_> {
-    /// What the instruction at `pc` leaves to chance.
+    /// The parts of the effect of the instruction at `pc` that depend on the order.
     fn of(&mut self, pc: Pc) -> Vec<Chance> {
         let inst = &self.program.code[pc.index()];
         match &inst.op {
@@ -199,7 +199,7 @@ impl Chances<'_> {
                 self.contention.with(pc).any(is_other).then_some(Chance::Memory)
             }
         };
-        let is_used = self.result_use.is_result_used(self.program, pc);
+        let is_used = self.result_uses.is_result_used(self.program, pc);
         left.into_iter().chain(is_used.then_some(Chance::Result)).collect()
     }
 
@@ -238,6 +238,6 @@ impl Chances<'_> {
     fn waits(&mut self, pc: Pc) -> bool {
         let Some(function) = self.program.function_at(pc) else { return false };
         let flow = self.flows.entry(function).or_insert_with(|| ControlFlow::new(self.program, function));
-        is_wait_loop(self.program, flow, &mut self.result_use, pc)
+        is_wait_loop(self.program, flow, &mut self.result_uses, pc)
     }
 }

@@ -1,4 +1,4 @@
-//! What is shown at every stop: the session's list of what was typed after `display`. Numbers count from 1 and are never used again.
+//! The displays, shown at every stop: the session's list of arguments of `display`. Numbers count from 1 and are never used again.
 
 use super::expression::Expression;
 use super::scene::Scene;

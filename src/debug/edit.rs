@@ -30,7 +30,7 @@ pub enum Edit {
     Memory {
         /// The space: not generic.
         space: Space,
-        /// Whose shared or local memory it is.
+        /// The block or thread that owns the shared or local memory.
         owner: Focus,
         /// The address in that space.
         address: u64,
@@ -63,7 +63,7 @@ impl Edit {
     /// Makes the change.
     ///
     /// # Errors
-    /// What is to be changed is not there; nothing has changed then.
+    /// The register or memory to be changed does not exist; nothing has changed then.
     pub fn apply(&self, machine: &mut Machine) -> Result<(), EditError> {
         machine.restart_detection();
         match self {

@@ -23,15 +23,15 @@ pub struct Explanation {
     pub place: String,
     /// The statement.
     pub statement: String,
-    /// What it computes, in the words of the instruction table; none for what is no instruction of the table.
+    /// Its help of the instruction table; none for a statement that is not in the table.
     pub help: Option<&'static str>,
-    /// What it is rounded once with, if it is.
+    /// Its contraction with another instruction, if any.
     pub rounded_once: Option<view::ContractionNote>,
-    /// What the focused lane has, if it is in the function.
+    /// Its operands and its effect for the focused lane, if that is in the function.
     pub lane: Option<LaneView>,
 }
 
-/// What an instruction means for one lane.
+/// The operands and the effect of an instruction for one lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneView {
     /// The lane.
@@ -42,8 +42,8 @@ pub struct LaneView {
     pub operands: Vec<OperandView>,
     /// The lanes that will execute it together with this one, and all that stand there; none where it is not executed next.
     pub active: Option<(LaneMask, LaneMask)>,
-    /// What it will do; none where it is not executed next.
-    pub outcome: Option<Outcome>,
+    /// Its effect; none where it is not executed next.
+    pub outcome: Option<StepOutcome>,
 }
 
 /// An operand and what it holds.
@@ -53,13 +53,13 @@ pub struct OperandView {
     pub letter: String,
     /// As it is written.
     pub text: String,
-    /// What it holds; none for a literal, which says it itself.
+    /// Its value; none for a literal.
     pub value: Option<String>,
 }
 
-/// What an instruction will do for the focused lane.
+/// The effect that an instruction will have for the focused lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum StepOutcome {
     /// The guard is false: nothing.
     Nothing,
     /// Registers get values: name, and the value before and after.
@@ -115,7 +115,7 @@ fn lane_view(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc) -> LaneView {
         active: is_next.then_some((active, frame.group.mask)),
         outcome: match (is_next, waits_here) {
             (true, _) => Some(outcome(scene, frame, pc, holds(frame.lane))),
-            (_, true) => Some(Outcome::Waiting(state(scene))),
+            (_, true) => Some(StepOutcome::Waiting(state(scene))),
             _ => None,
         },
     }
@@ -147,7 +147,7 @@ fn read_operands(scene: &Scene<'_>, pc: Pc) -> Vec<OperandView> {
     views
 }
 
-/// What a source operand holds: as the instruction's type where the register is as wide, so that a `.b32` register that holds an
+/// The value of a source operand: of the instruction's type where the register is as wide, so that a `.b32` register that holds an
 /// `.f32` is shown as one.
 fn source(scene: &Scene<'_>, text: &str, ty: ScalarType, as_declared: bool) -> Option<String> {
     if text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '{' || c == '(') {
@@ -196,38 +196,38 @@ fn offset_of_name(scene: &Scene<'_>, text: &str) -> Option<super::value::Value> 
     Expression::parse(&expression).ok()?.evaluate(scene).ok()
 }
 
-/// Runs the instruction on a copy of the machine and says what came of it for the focused lane.
-fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool) -> Outcome {
+/// Executes the instruction on a copy of the machine and returns its effect for the focused lane.
+fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool) -> StepOutcome {
     if !holds {
-        return Outcome::Nothing;
+        return StepOutcome::Nothing;
     }
     let (block, warp) = (scene.focus.block, scene.focus.warp);
     let next = scene.machine.next_lanes(block, warp).unwrap_or(LaneMask::NONE);
     if !next.contains(frame.lane as usize) {
-        return Outcome::NotItsTurn(next);
+        return StepOutcome::NotItsTurn(next);
     }
     let mut after: Machine = scene.machine.clone();
     after.give_turn(block, warp);
     if let Step::Trapped(trap) = after.run(1, &mut NullObserver) {
-        return Outcome::Faults(trap.message);
+        return StepOutcome::Faults(trap.message);
     }
     let later = Scene { machine: &after, ..*scene };
-    let Ok(group) = later.group() else { return Outcome::Exits };
+    let Ok(group) = later.group() else { return StepOutcome::Exits };
     if !matches!(group.state, GroupState::Ready | GroupState::AwaitsTurn) {
-        return Outcome::Waits(state(&later));
+        return StepOutcome::Waits(state(&later));
     }
     let writes = writes(scene, &later, frame);
     match group.pc {
-        _ if !writes.is_empty() => Outcome::Writes(writes),
+        _ if !writes.is_empty() => StepOutcome::Writes(writes),
         next if next.0 != pc.0 + 1 => {
             let program = scene.program();
-            Outcome::Goes(view::place(program, next), view::statement(program, next))
+            StepOutcome::Goes(view::place(program, next), view::statement(program, next))
         }
-        _ => Outcome::GoesOn,
+        _ => StepOutcome::GoesOn,
     }
 }
 
-/// What the focused lane does where it stands.
+/// The state of the focused lane: running, or what it waits for.
 fn state(scene: &Scene<'_>) -> String {
     let lane_locations = view::lane_locations(scene, &ThreadFilter::of_warp(&scene.focus));
     let own = lane_locations.iter().find(|location| scene.is_focused(location.lanes));

@@ -1,4 +1,4 @@
-//! What stopped a launch, in words and numbers a front end can draw.
+//! A fault, which stopped a launch, as data for a front end.
 
 use serde::Serialize;
 
@@ -24,17 +24,17 @@ const WAITING_MAX: usize = 8;
 /// A launch that did not reach its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// Which mistake.
+    /// The id of the mistake.
     pub id: FindingId,
     /// The kernel.
     pub kernel: String,
-    /// Which launch of the case.
+    /// The number of the launch in the case.
     pub launch: usize,
-    /// What happened, in one line.
+    /// The message, in one line.
     pub message: String,
-    /// Where what is wrong comes from, if that is known; else empty.
+    /// The origin of the wrong value, if that is known; else empty.
     pub why: String,
-    /// Where, unless it is about no single instruction.
+    /// The instruction, unless it is about no single one.
     pub site: Option<Site>,
     /// Lines of the source language that `.loc` gives for it: of a hang, those of all waiting threads.
     pub source_lines: Vec<u32>,
@@ -42,31 +42,31 @@ pub struct Fault {
     pub waiting: Vec<Waiting>,
     /// Number of further waits that `waiting` does not name.
     pub waiting_more: usize,
-    /// What of it the launch may have caused, if it is made up; else empty.
+    /// The values of a made-up launch that may have caused it; else empty.
     pub made_up: String,
 }
 
 /// Lanes that wait or spin, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Waiting {
-    /// Where they stand; of several warps, the first.
+    /// Their position; of several warps, that of the first.
     pub site: Site,
     /// The warps of the block whose same lanes stand there for the same reason.
     pub warps: Vec<u32>,
     /// Their names: `consumer warps 1-3`.
     #[serde(skip)]
     pub warp_names: String,
-    /// What they wait for, in one line or more.
+    /// The wait reason, in one line or more.
     pub reason: String,
-    /// Where they stand.
+    /// Their position.
     #[serde(skip)]
     pub pc: Pc,
-    /// What they do there.
+    /// Their wait reason, as data.
     #[serde(skip)]
     pub kind: WaitKind,
 }
 
-/// What lanes do that make no progress.
+/// The state of lanes that make no progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitKind {
     /// They run in a loop.
@@ -100,7 +100,7 @@ pub(in crate::debug) struct FaultContext<'a> {
     pub launch: &'a PlannedLaunch,
     /// The buffers of the case.
     pub buffers: &'a [PlannedBuffer],
-    /// Which launch of the case.
+    /// The number of the launch in the case.
     pub index: usize,
 }
 
@@ -124,7 +124,7 @@ impl FaultContext<'_> {
         Fault { site: Some(self.site(trap.place, trap.lanes)), source_lines, ..fault }
     }
 
-    /// What to say of an access to dynamic shared memory where the launch gives none: it is the launch that is wrong.
+    /// The note on an access to dynamic shared memory where the launch gives none: the launch is wrong.
     fn unknown_shared(&self, trap: &Trap) -> Option<String> {
         let access = trap.access.filter(|access| matches!(access.space, Space::Shared | Space::SharedCluster | Space::Generic))?;
         let shared = |variable: &&Variable| variable.location.space == Space::Shared && variable.bytes == 0;
@@ -196,7 +196,7 @@ impl FaultContext<'_> {
         }
     }
 
-    /// What is said of a fault that is about no address.
+    /// The note on a fault that is about no address.
     fn made_up(&self) -> String {
         causes::may_be(self.launch)
     }

@@ -1,4 +1,4 @@
-//! How far a run can be trusted: which of the instructions that it executed are known to do what hardware does, which follow the
+//! The fidelity of a run: which of the instructions that it executed are known to give the results of hardware, which follow the
 //! manual alone, which only approximate; and whether anything approximated has decided more than a value.
 //!
 //! The interpreter executes one warp-instruction after the other, so all threads agree on the order of all accesses: it is
@@ -7,17 +7,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use super::value_flow::Decides;
-use super::value_flow::{Sources, ValueFlow};
+use super::value_flow::{FollowedSources, ValueFlow};
 use crate::isa::{Trust, trust};
 use crate::machine::Machine;
 use crate::program::{Effect, Pc, Program};
 
-/// How far a run can be trusted.
+/// The fidelity of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fidelity {
     /// The opcodes that were executed: those known to be exact first, then by name.
     pub opcodes: Vec<OpcodeFidelity>,
-    /// What results of approximate instructions may have decided: the first instruction of each kind.
+    /// The influences of results of approximate instructions: the first instruction of each kind.
     pub decided: Vec<(Decides, String)>,
 }
 
@@ -26,9 +26,9 @@ pub struct Fidelity {
 pub struct OpcodeFidelity {
     /// As PTX spells it.
     pub opcode: String,
-    /// How far it can be trusted.
+    /// Its trust: recorded on hardware, by the manual, or approximate.
     pub trust: Trust,
-    /// Where it stands first: `file.ptx:12`.
+    /// Its first line: `file.ptx:12`.
     pub place: String,
 }
 
@@ -56,7 +56,7 @@ pub fn executed(machine: &Machine) -> BTreeSet<Pc> {
     (0..machine.program().code.len() as u32).map(Pc).filter(|pc| tally.lanes(*pc) > 0).collect()
 }
 
-/// How far a run can be trusted that executed these instructions of `program`.
+/// The fidelity of a run that executed these instructions of `program`.
 pub fn fidelity(program: &Program, executed: &BTreeSet<Pc>) -> Fidelity {
     let mut first: BTreeMap<String, Pc> = BTreeMap::new();
     let mut approximate = BTreeSet::new();
@@ -73,7 +73,7 @@ pub fn fidelity(program: &Program, executed: &BTreeSet<Pc>) -> Fidelity {
     opcodes.sort_by_key(|row| rank(row.trust));
     // What an approximate operation leaves in memory is a value; the old value that it returns is exact.
     let computes = |pc: &Pc| !program.code[pc.index()].op.effects(program).has(Effect::WritesMemory);
-    let sources = Sources { results: approximate.into_iter().filter(computes).collect(), ..Sources::default() };
+    let sources = FollowedSources { results: approximate.into_iter().filter(computes).collect(), ..FollowedSources::default() };
     let decided = if sources.results.is_empty() { BTreeMap::new() } else { ValueFlow::of(program, executed).decided(&sources) };
     let decided = decided.into_iter().filter(|(decides, _)| *decides != Decides::Stored);
     Fidelity { opcodes, decided: decided.map(|(decides, pc)| (decides, program.place(pc))).collect() }

@@ -16,7 +16,7 @@ pub struct Mark {
     pub time: Tick,
     /// The thread the user looked at.
     pub focus: Focus,
-    /// Where it stood, as `file.ptx:12`; empty if it had exited.
+    /// The line of the focused thread, as `file.ptx:12`; empty if it had exited.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub place: String,
 }

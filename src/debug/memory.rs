@@ -27,7 +27,7 @@ pub enum MemoryError {
         address: u64,
         /// Bytes asked for.
         bytes: u64,
-        /// Where that is from the nearest allocation or variable.
+        /// The distance from the nearest allocation or variable.
         nearest: Option<String>,
     },
     /// Parameters are fixed once the kernel is launched.
@@ -47,11 +47,11 @@ fn nearby(nearest: Option<&String>) -> String {
 pub struct Bytes {
     /// The space: never generic, never `shared::cluster`.
     pub space: Space,
-    /// Whose shared or local memory it is.
+    /// The block or thread that owns the shared or local memory.
     pub owner: Focus,
     /// The address in that space.
     pub address: u64,
-    /// How many.
+    /// The number of bytes.
     pub bytes: u64,
 }
 
@@ -176,7 +176,7 @@ fn not_there(scene: &Scene<'_>, space: Space, address: u64, bytes: u64) -> Memor
     MemoryError::NotThere { space, address, bytes, nearest }
 }
 
-/// Where the bytes lie from the object nearest to them.
+/// The distance of the bytes from the nearest object.
 fn nearest(objects: &[Object], address: u64, bytes: u64) -> Option<String> {
     let end = |object: &Object| object.start.saturating_add(object.bytes);
     let distance = |object: &Object| if address < object.start { object.start - address } else { address.saturating_sub(end(object)) };

@@ -58,7 +58,7 @@ pub use open::asm;
 pub use open::open;
 pub use open::{LaunchChoice, OpenError, Opened, Request};
 pub use run::{
-    BufferHead, CaseRun, HostMemory, HostRange, HostWrite, Interrupt, LaunchRun, Reversed, RunError, RunOptions, Summary, run_case,
+    BufferHead, CaseRun, HostMemory, HostRange, HostWrite, Interrupt, LaunchRun, RunError, RunOptions, Summary, SwappedSections, run_case,
     run_case_until, start_case, summarize,
 };
 pub use site::{FileLine, Site};

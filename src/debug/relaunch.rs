@@ -17,7 +17,7 @@ use crate::launch::file::Launch;
 use crate::launch::variables::{Given, Names};
 use crate::launch::{self, Content, Known, LaunchFile, Origin, Overrides, Plan};
 
-/// What a session without a launch file says: it is about a statement.
+/// The message of a session without a launch file, which is about an `asm` statement.
 pub(super) const NO_LAUNCH: &str = "a statement has no launch";
 
 impl Session {
@@ -41,7 +41,7 @@ impl Session {
     /// Changes the launch as `words` say, and starts anew with it. Breakpoints, displays and settings stay; what was recorded does not.
     ///
     /// # Errors
-    /// What is wrong with the words, or with the launch that they would make, a line each; nothing has changed then.
+    /// The errors of the arguments, or of the launch that they would make, a line each; nothing has changed then.
     pub fn relaunch(&mut self, words: &[&str], interrupt: &mut dyn InterruptCheck) -> Result<Stop, String> {
         let mut opened = self.opened_launch.clone().ok_or(NO_LAUNCH)?;
         let kernel = self.case().launches[self.launch()].kernel;
@@ -79,7 +79,7 @@ impl Session {
             content: opened.content.clone(),
             folder: opened.folder.clone(),
             sources,
-            origin: Origin::Words(whole),
+            origin: Origin::Arguments(whole),
             given: Vec::new(),
             expected: Vec::new(),
         };
@@ -145,7 +145,7 @@ fn learn(known: &mut Known, launch: &Launch, changed: &Changed) {
     }
 }
 
-/// What the buffers of `launch` must hold at the end stays.
+/// Keeps the expected contents of the buffers of `launch`.
 fn keep_expectations(content: &mut Content, launch: &Launch) {
     let Content::Launch(made) = content else { return };
     for (made, before) in made.params.iter_mut().zip(&launch.params) {

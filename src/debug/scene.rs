@@ -1,4 +1,4 @@
-//! A machine that stands still, seen by the focused thread.
+//! A scene: the machine (the simulated GPU with one launch) at a stop, as the focused thread sees it.
 //!
 //! A [`Scene`] is cheap to make. It answers what the thread is in: block, warp, group of lanes, and the selected call frame with its
 //! program counter and its registers. A thread need not be there to be looked at: its block may not have started, or have finished,
@@ -23,13 +23,13 @@ pub struct Scene<'a> {
     pub machine: &'a Machine,
     /// The thread.
     pub focus: Focus,
-    /// What is known of the launch's buffers beyond their bytes.
+    /// The types of the launch's buffers.
     pub buffers: &'a [Buffer],
-    /// What instructions take untyped registers for, if that is known.
+    /// The inferred types of registers, if they are known.
     pub inferred: Option<&'a InferredTypes>,
-    /// What the source calls the kernel's parameters, by index, where that is known.
+    /// The names of the kernel's parameters in the source, by index, where they are known.
     pub param_names: Option<&'a BTreeMap<usize, String>>,
-    /// What warps are called.
+    /// The roles of warps.
     pub roles: &'a Roles,
     /// Whether a name that is a parameter's and a buffer's is the parameter's, as it is in the text of the module.
     pub names_as_in_ptx: bool,
@@ -74,7 +74,7 @@ pub struct Frame<'a> {
     pub lane: u32,
     /// The instruction executed next; in the frame of a caller, the call.
     pub pc: Pc,
-    /// Where its registers and local memory are.
+    /// The frame of its registers and local memory.
     pub base: FrameBase,
     /// The function.
     pub function: FuncId,

@@ -1,4 +1,4 @@
-//! One debugging session: a recorded run, where the user stands in it, and its breakpoints and displays.
+//! One debugging session: a recorded run, the position of the user in it, and its breakpoints and displays.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -30,67 +30,67 @@ use crate::program::{Program, VarId};
 pub struct Session {
     program: Arc<Program>,
     pub(super) timeline: Timeline,
-    /// The thread the user looks at.
+    /// The focused thread.
     pub focus: Focus,
-    /// What the user has set.
+    /// The settings.
     pub settings: Settings,
-    /// Where runs stop.
+    /// Breakpoints, watchpoints and catchpoints.
     pub breakpoints: Breakpoints,
-    /// Times with names.
+    /// Named times.
     pub marks: Marks,
-    /// What is shown at every stop, as it was typed after `display`; an entry is empty once it was taken back.
+    /// The arguments of `display`, shown at every stop; an entry is empty after `undisplay`.
     pub displays: Vec<String>,
-    /// What warps are called.
+    /// The roles of warps.
     pub roles: Roles,
-    /// What the launches were made from; nothing of a statement.
+    /// The launch file that the launches were made from; none of an `asm` statement.
     pub(super) opened_launch: Option<OpenedLaunch>,
-    /// Which case of it is run.
+    /// The number of the case that is run.
     pub(super) case_number: usize,
     /// Types of the buffers that the launches make.
     buffers: Vec<Buffer>,
-    /// What instructions take untyped registers for.
+    /// The inferred types of registers.
     inferred: InferredTypes,
-    /// What was found wrong.
+    /// The findings.
     pub(super) known: Known,
     pub(super) navigation: NavigationHistory,
     /// The machine as it was at the stop before.
     pub(super) earlier: Option<Machine>,
-    /// What the focused warp runs to (`run-to`).
+    /// The event that the focused warp runs to (`run-to`).
     pub(super) wanted_event: Option<Event>,
     /// For each instruction, whether it reads a flag.
     pub(super) flag_reads: Arc<Vec<bool>>,
-    /// The flag that the stepped warp came to last.
+    /// The flag that the stepped warp read last.
     pub(super) spin: Spin,
     /// The warp that ran last because the stepped one waited for a flag.
     pub(super) gave_way_to: Option<WarpPlace>,
-    /// The systematic exploration that can be gone on with.
+    /// The systematic exploration that `explore systematic continue` continues.
     pub(super) exploration: Option<Box<Exploration>>,
-    /// The orders that were tried, while one goes on.
+    /// The number of orders tried, while an exploration runs.
     pub(super) orders_tried: Option<u64>,
-    /// What logpoints wrote since the run began.
+    /// The output of logpoints since the run began.
     pub(super) log: Vec<String>,
 }
 
-/// How far a long run has come.
+/// The progress of a long run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// The time it is at.
+    /// The current time.
     pub time: Tick,
     /// Blocks that have begun to execute.
     pub blocks_started: u64,
     /// Blocks of the grid.
     pub blocks: u64,
-    /// Orders that were tried, where all of them are.
+    /// The number of orders tried, in an exploration.
     pub orders: Option<u64>,
 }
 
-/// Called every few milliseconds of a long run: whether it continues.
+/// Asked every few milliseconds of a long run whether it continues.
 pub trait InterruptCheck {
-    /// False stops the run where it stands. The session can be looked at; its focus is that of the user only when the run is over.
+    /// False stops the run at once. The session can be read; its focus is that of the user only when the run is over.
     fn should_continue(&mut self, session: &Session) -> bool;
 }
 
-/// Runs to the end, whatever it takes.
+/// Never interrupts a run.
 pub struct NeverInterrupt;
 
 impl InterruptCheck for NeverInterrupt {
@@ -155,7 +155,7 @@ impl Session {
         &self.program
     }
 
-    /// What is run.
+    /// The case that is run.
     pub fn case(&self) -> &Case {
         self.timeline.case()
     }
@@ -171,7 +171,7 @@ impl Session {
         (printed.bytes().len(), printed.lost())
     }
 
-    /// What `printf` has written since it `had` written that much, as whole lines, and whether that was not all; nothing if it has
+    /// The output of `printf` since it `had` written that much, as whole lines, and a note if some was lost; nothing if it has
     /// not written as much.
     pub fn printed_since(&self, had: (usize, u64)) -> Vec<u8> {
         let printed = self.machine().device().printed();
@@ -207,7 +207,7 @@ impl Session {
         self.earlier.as_ref().map(scene)
     }
 
-    /// Where the session stands in time.
+    /// The current time of the session.
     pub fn time(&self) -> Tick {
         self.timeline.time()
     }
@@ -217,7 +217,7 @@ impl Session {
         self.timeline.recorded()
     }
 
-    /// How the run ends, at [`Self::recorded`], if it has been run to its end.
+    /// The end of the run, at [`Self::recorded`], if it has been run to its end.
     pub fn ended(&self) -> Option<&End> {
         self.timeline.end()
     }
@@ -243,7 +243,7 @@ impl Session {
         given.iter().map(|given| given.variable).collect()
     }
 
-    /// How many launches there are.
+    /// The number of launches.
     pub fn launches(&self) -> usize {
         self.case().launches.len()
     }
@@ -258,7 +258,7 @@ impl Session {
         self.timeline.addresses()
     }
 
-    /// What the user did to the run, and when.
+    /// The changes that the user made to the run, with their times.
     pub fn inputs(&self) -> &[(Tick, Input)] {
         self.timeline.inputs()
     }
@@ -352,7 +352,7 @@ impl Session {
         self.exploration = None;
     }
 
-    /// How far a run has come.
+    /// The progress of the run.
     pub fn progress(&self) -> Progress {
         let machine = self.machine();
         Progress {

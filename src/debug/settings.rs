@@ -1,4 +1,4 @@
-//! What the user can set (`set NAME VALUE`, `show NAME`), as one table.
+//! The settings (`set NAME VALUE`, `show NAME`), as one table.
 //!
 //! The engine reads the fields of [`Settings`]; everything that names a setting in words (parsing, completion, help) reads [`SETTINGS`].
 
@@ -10,11 +10,11 @@ use crate::base::cores;
 /// The values in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// How much of the grid `stepi` steps.
+    /// The threads that `stepi` steps.
     pub step_unit: StepUnit,
-    /// What stepping does when the focused lane is not among those that run.
+    /// Which lanes a step follows where the focused lane has diverged from those that run.
     pub divergent_step: DivergentStep,
-    /// Which lines `step` and `next` step.
+    /// The kind of lines that `step` and `next` step.
     pub step_by: StepBy,
     /// Bytes of snapshots kept for going back, at most.
     pub snapshot_memory: u64,
@@ -22,7 +22,7 @@ pub struct Settings {
     pub list_size: u32,
     /// Whether to ask before recorded history is dropped.
     pub confirm: bool,
-    /// Which findings stop a run.
+    /// The findings that stop a run.
     pub stop_on: StopOn,
     /// The colours of the screen.
     pub theme: ThemeName,
@@ -31,7 +31,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// How many runs go on at the same time.
+    /// The number of runs in parallel.
     pub fn jobs(&self) -> usize {
         self.jobs.map_or_else(cores, NonZeroUsize::get)
     }
@@ -53,7 +53,7 @@ impl Default for Settings {
     }
 }
 
-/// Which lines `step` and `next` step.
+/// The kind of lines that `step` and `next` step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum StepBy {
     /// Lines of the source language where `.loc` names them, lines of PTX where it does not.
@@ -63,7 +63,7 @@ pub enum StepBy {
     Ptx,
 }
 
-/// Which findings stop a run.
+/// The findings that stop a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum StopOn {
     /// All.
@@ -75,7 +75,7 @@ pub enum StopOn {
     None,
 }
 
-/// Which colours the screen has.
+/// The colours of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ThemeName {
     /// For light text on a dark ground.
@@ -89,11 +89,11 @@ pub enum ThemeName {
 
 /// One row of [`SETTINGS`].
 pub struct Setting {
-    /// What the user types after `set`.
+    /// Its name, which follows `set`.
     pub name: &'static str,
-    /// What values it takes.
+    /// The kind of its values.
     pub kind: SettingKind,
-    /// What it does, in one line.
+    /// The help, in one line.
     pub help: &'static str,
     /// The value in force, as it would be typed.
     pub get: fn(&Settings) -> String,
@@ -101,7 +101,7 @@ pub struct Setting {
     set: fn(&mut Settings, Value),
 }
 
-/// What values a setting takes.
+/// The kind of a setting's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingKind {
     /// One of these words.
@@ -206,7 +206,7 @@ impl Setting {
     /// Sets it to what `text` says.
     ///
     /// # Errors
-    /// What values it takes, if `text` is none of them.
+    /// The possible values, if `text` is not one of them.
     pub fn put(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
         let text = text.trim();
         let value = match self.kind {
@@ -231,7 +231,7 @@ impl ThemeName {
 }
 
 impl SettingKind {
-    /// What values there are: `lane, warp, block or grid`.
+    /// The possible values: `lane, warp, block or grid`.
     pub fn describe(self) -> String {
         match self {
             Self::Choice([first @ .., last]) => format!("{} or {last}", first.join(", ")),

@@ -27,7 +27,7 @@ pub struct Site {
     pub block: [u32; 3],
     /// Warp of the block.
     pub warp: u32,
-    /// What the warp is called: `producer warp 0`.
+    /// The warp with its role: `producer warp 0`.
     #[serde(skip)]
     pub warp_name: String,
     /// The lanes.
@@ -78,7 +78,7 @@ impl Site {
         }
     }
 
-    /// Where the selected frame of the focused lane stands, with the lanes that stand there.
+    /// The position of the selected frame of the focused lane, with the lanes that are there.
     ///
     /// # Errors
     /// The thread is not on the machine.

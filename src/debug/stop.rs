@@ -1,4 +1,4 @@
-//! What a run is for, and why it stopped.
+//! The goal of a run, and the reasons why it stopped.
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use super::watched_access::{WatchedAccess, WatchedAccessText};
 use crate::machine::{LaneMask, Tick};
 use crate::program::Pc;
 
-/// Which way in time.
+/// The direction in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Execute.
@@ -22,7 +22,7 @@ pub enum Direction {
     Backward,
 }
 
-/// What a run is for.
+/// The goal of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Goal {
     /// Until something stops it.
@@ -31,34 +31,34 @@ pub enum Goal {
     Run,
     /// One instruction, `count` times.
     Instruction {
-        /// How often.
+        /// The repeat count.
         count: u64,
         /// Calls count as one instruction.
         over_calls: bool,
     },
     /// One line, `count` times.
     Line {
-        /// How often.
+        /// The repeat count.
         count: u64,
-        /// Calls belong to the line they stand on.
+        /// A call counts as part of its line.
         over_calls: bool,
     },
     /// Until the selected frame returns; backwards, to where it was called.
     Finish,
-    /// Until the focused lane stands after the current line in the same frame: loops run to their end.
+    /// Until the focused lane is after the current line in the same frame: loops run to their end.
     Until,
-    /// Until the focused lane stands at one of these instructions; in the same frame or its callers if `this_frame`.
+    /// Until the focused lane is at one of these instructions; in the same frame or its callers if `this_frame`.
     Advance {
         /// The instructions.
         pcs: Vec<Pc>,
         /// Whether the current frame's return stops as well (`until LOCATION`).
         this_frame: bool,
     },
-    /// Until the focused warp is about to do it, or has done it.
+    /// Until the event of the focused warp.
     Event(Event),
 }
 
-/// How much of the grid one step steps.
+/// The threads that one step executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum StepUnit {
     /// The focused lane's next instruction.
@@ -68,11 +68,11 @@ pub enum StepUnit {
     Warp,
     /// The next instruction of any warp of the focused block.
     Block,
-    /// The next instruction of any.
+    /// The next instruction of any block.
     Grid,
 }
 
-/// What stepping a warp does when the focused lane is not among those that run.
+/// Which lanes a step of a warp follows where the focused lane has diverged from those that run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum DivergentStep {
     /// The focus moves to a lane that runs.
@@ -82,17 +82,17 @@ pub enum DivergentStep {
     Wait,
 }
 
-/// A stop: where the session stood, and why. Names and values are those of that moment, so that it can be worded, stored and sent after
-/// the session has moved on.
+/// A stop: the position of the session, and the reasons. Names and values are those of that moment, so that it can be printed, stored and
+/// sent after the session has moved on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Stop {
     /// Time.
     pub time: Tick,
     /// The focused thread.
     pub focus: Focus,
-    /// The same in words, with the role of its warp: `block 1,0,0 producer warp 0 lane 5`.
+    /// The same as text, with the role of its warp: `block 1,0,0 producer warp 0 lane 5`.
     pub thread: String,
-    /// The instruction at which it stands, or why it stands at none.
+    /// The instruction that it executes next, or why there is none.
     pub here: Result<Box<Site>, SceneError>,
     /// The thread that was focused before.
     pub before: Focus,
@@ -100,20 +100,20 @@ pub struct Stop {
     pub left: Option<String>,
     /// The launch.
     pub launch: StoppedLaunch,
-    /// Why.
+    /// The reasons.
     pub reasons: Vec<Reason>,
     /// Instructions that other warps issued during a step, because the focused one needed them.
     pub others: Option<Others>,
-    /// Findings so far that are not suppressed.
+    /// The number of findings that are not suppressed.
     pub findings: usize,
-    /// What logpoints wrote on the way.
+    /// The output of logpoints during the run.
     pub log: Vec<String>,
     /// The displays.
     pub displays: Vec<Shown>,
 }
 
 impl Stop {
-    /// Whether the run is over: no thread stands anywhere, or none can go on.
+    /// Whether the run is over: all threads have exited, or none can continue.
     pub fn is_over(&self) -> bool {
         self.reasons.iter().any(|reason| matches!(reason, Reason::Ended | Reason::Fault(_) | Reason::Broken(_)))
     }
@@ -128,22 +128,22 @@ impl Stop {
 /// The launch in which a run stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StoppedLaunch {
-    /// Which of the case's launches, from 0.
+    /// Its number in the case, from 0.
     pub number: usize,
     /// Launches of the case.
     pub count: usize,
     /// Its kernel.
     pub kernel: String,
-    /// Whether it is another one than before.
+    /// Whether it is not the launch of the last stop.
     pub is_new: bool,
 }
 
-/// What other warps did during a step.
+/// The instructions of other warps during a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Others {
     /// Warp-instructions.
     pub instructions: u64,
-    /// What the focused warp needed them for.
+    /// The reason why the focused warp needed them.
     pub need: Need,
 }
 
@@ -154,7 +154,7 @@ pub enum Need {
     Barrier(u32),
     /// It waited for lanes of its own warp, or its turn was over.
     Turn,
-    /// It read a flag again and again that others must set.
+    /// It spun on a flag that others must set.
     Flag,
     /// The past is replayed as it was.
     Recorded,
@@ -172,7 +172,7 @@ pub enum Reason {
     },
     /// A watched place was touched.
     Watchpoint {
-        /// What touched it, in terms of the machine.
+        /// The access.
         watched_access: WatchedAccess,
         /// The same with names and values.
         text: Box<WatchedAccessText>,
@@ -181,13 +181,13 @@ pub enum Reason {
     Caught {
         /// The catchpoint's number, or none for `run-to`.
         number: Option<u32>,
-        /// What happened.
+        /// The event.
         event: Event,
         /// The block of the warp that it happened to.
         block: [u32; 3],
         /// That warp.
         warp: u32,
-        /// What it is called: `producer warp 0`.
+        /// Its name with its role: `producer warp 0`.
         warp_name: String,
         /// The lanes it happened to.
         lanes: LaneMask,
@@ -196,7 +196,7 @@ pub enum Reason {
     },
     /// A checker found something.
     Finding(Box<FindingText>),
-    /// What was asked for is done.
+    /// The goal is reached.
     Done,
     /// The user interrupted.
     Interrupted,
@@ -214,7 +214,7 @@ pub enum Reason {
     BadCondition {
         /// The breakpoint.
         number: u32,
-        /// Why.
+        /// The message.
         message: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Something that can be watched, written, and asked for its history.
+//! A target: a register or a range of memory that can be watched, written, and searched for its history.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// How the user called it.
+    /// The name that the user typed.
     pub fn name(&self) -> &str {
         match self {
             Target::Register(target) => &target.name,
@@ -61,11 +61,11 @@ impl RegisterTarget {
 /// A range of memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryTarget {
-    /// How the user called it.
+    /// The name that the user typed.
     pub name: String,
     /// Its space, never `Generic`.
     pub space: Space,
-    /// Whose memory: shared memory is the block's, local memory the thread's; others ignore it.
+    /// The owner: shared memory is the block's, local memory the thread's; others ignore it.
     pub owner: Focus,
     /// First address in that space.
     pub address: u64,

@@ -11,7 +11,7 @@ use crate::base::save::{cause, save};
 use crate::isa::{ScalarType, TypeKind};
 use crate::launch::{Element, Kind, npy};
 
-/// How the bytes of a range of memory are to be read.
+/// The layout of a range of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Type of an element.
@@ -30,10 +30,10 @@ pub enum TransferError {
         verb: &'static str,
         /// The file.
         file: String,
-        /// What the system says.
+        /// The message of the system.
         cause: String,
     },
-    /// What it holds cannot be used, as the end of a sentence that starts with its name.
+    /// Its contents cannot be used; the text is the end of a sentence that starts with its name.
     #[error("{0} {1}")]
     Contents(String, String),
     /// It is of another size.

@@ -1,7 +1,7 @@
-//! How far the results of some instructions spread, and what they decide there.
+//! Taint analysis of the results of some instructions: the addresses, branches, synchronization and stores that they influence.
 //!
-//! Registers are followed by name and memory by space, without regard to order, over the instructions that were executed: whatever
-//! a result did decide is found, and sometimes what it did not.
+//! Registers are followed by name and memory by state space, ignoring the order of instructions, over those that were executed. So every
+//! influence is found, and some that did not happen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,30 +14,30 @@ use crate::isa::{Space, TypeKind};
 use crate::program::operands::{self, RegisterOperands, Use, registers_of};
 use crate::program::{CallId, CallTarget, ControlOp, ConvertOp, Effect, FuncId, Inst, Op, Pc, Program, Purpose};
 
-/// What a value may decide beside other values.
+/// What a value may influence, other than values of registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Decides {
     /// An address.
     Address,
-    /// Which way a thread goes, or whether it executes an instruction.
+    /// The direction of a branch, or whether a thread executes an instruction.
     Branch,
     /// A barrier, or an exchange between threads.
     Synchronization,
-    /// What is stored.
+    /// A value that is stored.
     Stored,
 }
 
-/// What is followed.
+/// The values that are followed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sources {
+pub(super) struct FollowedSources {
     /// The registers that these instructions write.
     pub results: BTreeSet<Pc>,
     /// The memory that these instructions write to.
-    pub memories: BTreeSet<Pc>,
+    pub written: BTreeSet<Pc>,
 }
 
 impl Decides {
-    /// As one says it: `an address`.
+    /// The noun with its article: `an address`.
     pub fn words(self) -> &'static str {
         match self {
             Decides::Address => "an address",
@@ -49,11 +49,11 @@ impl Decides {
 }
 
 /// The memories that are followed, each as one cell.
-const MEMORIES: [Space; 6] = [Space::Generic, Space::Global, Space::Const, Space::Shared, Space::Local, Space::Param];
+const SPACES: [Space; 6] = [Space::Generic, Space::Global, Space::Const, Space::Shared, Space::Local, Space::Param];
 
-/// The space in which an operation reads or writes values; barrier objects and tensor maps hold none.
+/// The space in which an operation reads or writes values; mbarriers and tensor maps hold none.
 fn value_space(op: &Op) -> Option<Space> {
-    op.access().filter(|_| op.purpose() != Purpose::Action).map(|access| access.space)
+    op.access().filter(|_| op.purpose() != Purpose::Parameter).map(|access| access.space)
 }
 
 /// Whether an operation makes integers, bits or truth values of what it reads.
@@ -66,28 +66,28 @@ fn is_discrete(op: &Op) -> bool {
     }
 }
 
-/// Where values go.
+/// The flow of values.
 pub(super) struct ValueFlow<'a> {
     program: &'a Program,
     /// The instructions that were executed, each with its function.
     executed: Vec<(FuncId, Pc)>,
     cells: Cells,
-    /// What is made of what. Cells are the registers, then [`MEMORIES`], then all memory.
+    /// Which cells are computed from which. Cells are the registers, then [`SPACES`], then all memory.
     taint: Taint,
-    /// The cells that values of the sources have a part in.
+    /// The cells whose values depend on the sources.
     followed: FixedBitSet,
 }
 
 impl<'a> ValueFlow<'a> {
     fn new(program: &'a Program) -> Self {
         let cells = Cells::of_program(program);
-        let count = cells.count() + MEMORIES.len() + 1;
+        let count = cells.count() + SPACES.len() + 1;
         let mut flow = Self { program, executed: Vec::new(), cells, taint: Taint::new(count), followed: FixedBitSet::with_capacity(count) };
-        MEMORIES.iter().for_each(|space| flow.taint.rule([flow.stored_in(*space)], [flow.all_memory()]));
+        SPACES.iter().for_each(|space| flow.taint.rule([flow.stored_in(*space)], [flow.all_memory()]));
         flow
     }
 
-    /// What is made of what by these instructions.
+    /// The flow of values by these instructions.
     pub fn of(program: &'a Program, executed: &BTreeSet<Pc>) -> Self {
         let mut flow = Self::new(program);
         for id in (0..program.functions.len()).map(FuncId::new) {
@@ -102,12 +102,12 @@ impl<'a> ValueFlow<'a> {
         flow
     }
 
-    /// What the values of `sources` may have decided, with the first instruction for each.
-    pub fn decided(&mut self, sources: &Sources) -> BTreeMap<Decides, Pc> {
+    /// The influences of the values of `sources`, with the first instruction for each.
+    pub fn decided(&mut self, sources: &FollowedSources) -> BTreeMap<Decides, Pc> {
         let inst = |pc: Pc| &self.program.code[pc.index()];
         let computed = self.executed.iter().filter(|(_, pc)| sources.results.contains(pc));
         let results = computed.flat_map(|(id, pc)| self.written(*id, inst(*pc)));
-        let spaces = sources.memories.iter().filter_map(|pc| inst(*pc).op.access());
+        let spaces = sources.written.iter().filter_map(|pc| inst(*pc).op.access());
         let memories = spaces.map(|access| self.stored_in(access.space));
         self.followed = self.taint.spread(results.chain(memories).collect::<Vec<_>>());
         let mut decided = BTreeMap::new();
@@ -143,7 +143,7 @@ impl<'a> ValueFlow<'a> {
     }
 
     fn all_memory(&self) -> usize {
-        self.cells.count() + MEMORIES.len()
+        self.cells.count() + SPACES.len()
     }
 
     /// The cells of what may be loaded through addresses of `space`.
@@ -188,7 +188,7 @@ impl<'a> ValueFlow<'a> {
         cells
     }
 
-    /// What `inst` writes is made of all that it reads and of `loaded`.
+    /// The results of `inst` are computed from all that it reads and from `loaded`.
     fn compute(&mut self, function: FuncId, inst: &Inst, loaded: SmallVec<[usize; 2]>) {
         let read = self.used(function, inst, |used| used != Use::Write);
         self.taint.rule(read.into_iter().chain(loaded), self.written(function, inst));
@@ -226,7 +226,7 @@ impl<'a> ValueFlow<'a> {
 
     fn decisions(&self, function: FuncId, pc: Pc) -> impl Iterator<Item = Decides> + use<> {
         let inst = &self.program.code[pc.index()];
-        let index = inst.op.purpose() == Purpose::Way;
+        let index = inst.op.purpose() == Purpose::Target;
         let address = self.reads(function, inst, |used| used == Use::Address);
         let branch = self.reads(function, inst, |used| used == Use::Guard || index && used == Use::Read);
         let synchronization = inst.op.synchronizes() && self.reads(function, inst, |used| used != Use::Write);

@@ -20,7 +20,7 @@ use crate::program::{Op, Pc, WarpgroupOp};
 pub struct WatchedAccess {
     /// The watchpoint's number; none in a history.
     pub number: Option<u32>,
-    /// What was touched.
+    /// The name of the object.
     pub name: String,
     /// When: the tick of the instruction.
     pub time: Tick,
@@ -49,7 +49,7 @@ pub struct WatchedAccess {
 pub struct WatchedAccessText {
     /// The watchpoint's number; none in a history.
     pub number: Option<u32>,
-    /// What was touched.
+    /// The name of the object.
     pub name: String,
     /// The instruction, and the lanes that touched it.
     pub site: Site,
@@ -60,13 +60,13 @@ pub struct WatchedAccessText {
     pub copy: Option<(&'static str, u64, Option<Tick>)>,
     /// Of an array, the element whose values these are: the first that changed, or of a write that changed none, that was written.
     pub element: Option<String>,
-    /// How many more elements changed.
+    /// The number of other elements that changed.
     pub more: usize,
     /// The value before.
     pub old: String,
     /// The value after.
     pub new: String,
-    /// What must be said of it: that it is but a part of what was written, or how many lanes tried.
+    /// A note: that it is only a part of the bytes written, or how many lanes tried.
     pub note: Option<String>,
 }
 
@@ -81,7 +81,7 @@ fn site_of(scene: &Scene<'_>, watched_access: &WatchedAccess) -> Site {
     Site::new(scene.program(), scene.machine.config().block, place, watched_access.lanes).with_role(scene.roles)
 }
 
-/// What a touch did to one value.
+/// The change of one value by an access.
 struct ValueChange {
     element: Option<String>,
     more: usize,
@@ -115,7 +115,7 @@ impl WatchedAccessText {
     }
 }
 
-/// What the place's name means where the thread stands that touched it; none if nothing any more.
+/// The value of the object's name in the scope of the thread that accessed it; none if the name is out of scope.
 fn value_of(scene: &Scene<'_>, watched_access: &WatchedAccess) -> Option<Value> {
     Expression::parse(&watched_access.name).ok()?.evaluate(&scene.refocused(watched_access.by)).ok()
 }
@@ -147,7 +147,7 @@ fn type_of(value: Option<&Value>, bits: u32) -> Option<Type> {
     ty.filter(|ty| ty.bits().max(8) == bits)
 }
 
-/// Which elements of an array a write has changed, in the type of its elements; if they are declared as bytes, in that of the access.
+/// The elements of an array that a write has changed, in the type of its elements; if they are declared as bytes, in that of the access.
 fn change_of_array(scene: &Scene<'_>, watched_access: &WatchedAccess, array: &Array) -> Option<ValueChange> {
     let access = access_type(scene.program(), watched_access.pc).map(|ty| match ty.kind() {
         TypeKind::Untyped => data_type(scene, watched_access.pc).filter(|data| data.bits() == ty.bits()).unwrap_or(ty),
@@ -179,7 +179,7 @@ fn part_of_access(scene: &Scene<'_>, watched_access: &WatchedAccess, value: Opti
     Some(format!("one byte of the .{} that the instruction accesses", access.word()))
 }
 
-/// How many lanes tried to swap.
+/// The number of lanes that tried to swap.
 fn tried(watched_access: &WatchedAccess) -> Option<String> {
     let tried = watched_access.tried.filter(|tried| *tried != watched_access.lanes)?;
     Some(format!("{} tried", tried.describe()))

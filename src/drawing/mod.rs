@@ -1,14 +1,14 @@
-//! A drawing of a directed graph as plain data: where every box is, and along which points every edge runs. It knows the sizes of the
-//! boxes and which box leads to which, and nothing of what they hold.
+//! A drawing of a directed graph as plain data: the position of every box, and the corners of every edge. It depends on the sizes of the
+//! boxes and on the edges alone, not on the contents of the boxes.
 //!
-//! It is a layered drawing. Edges that go back to a block on the way to them are set aside, the others go down: a block lies below all
-//! that come before it. An edge over several layers passes a narrow place in each of them. Boxes of a layer are ordered so that few
-//! edges cross, and moved towards their neighbours. Between two layers edges run across on rows of their own; edges that go back run up
-//! on columns left of everything.
+//! It is a layered drawing (Sugiyama, Tagawa and Toda, 1981). Back edges are set aside, the others go down: a box lies below all its
+//! predecessors. An edge over several layers has a dummy vertex in each of them. Boxes of a layer are ordered so that few edges cross, and
+//! moved towards their neighbours. Between two layers edges run across on rows of their own; back edges run up on columns left of all
+//! boxes.
 
-/// A box to be drawn.
+/// The size of a box to be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct BoxSize {
     /// Columns.
     pub width: usize,
     /// Rows.
@@ -44,20 +44,20 @@ pub struct DrawnEdge {
     pub from: usize,
     /// The box it enters, from above.
     pub to: usize,
-    /// Whether it goes back.
+    /// Whether it is a back edge.
     pub back: bool,
-    /// Corners of its way, from the cell below one box to the cell above the other.
-    pub way: Vec<Point>,
+    /// The corners of its polyline, from the cell below one box to the cell above the other.
+    pub route: Vec<Point>,
 }
 
 /// Columns between boxes of a layer.
 const GAP: usize = 3;
-/// Times that the layers are put in order anew.
+/// Passes over the layers, alternately downwards and upwards, in which they are ordered.
 const SWEEPS: usize = 6;
 
 /// Lays out boxes and the edges between them; the first box is where the function is entered. Edges to boxes that do not exist are left
 /// out.
-pub fn lay_out(sizes: &[Size], edges: &[(usize, usize)]) -> Drawing {
+pub fn lay_out(sizes: &[BoxSize], edges: &[(usize, usize)]) -> Drawing {
     let edges: Vec<(usize, usize)> = edges.iter().copied().filter(|(from, to)| *from < sizes.len() && *to < sizes.len()).collect();
     let back = back_edges(sizes.len(), &edges);
     let layers = layers_of(sizes.len(), &edges, &back);
@@ -67,22 +67,22 @@ pub fn lay_out(sizes: &[Size], edges: &[(usize, usize)]) -> Drawing {
     net.draw(sizes, &edges, &back)
 }
 
-/// Which edges go to a block that is on the way to them.
+/// Which edges are back edges: those that lead to a box on the current path of a depth-first search.
 fn back_edges(count: usize, edges: &[(usize, usize)]) -> Vec<bool> {
     let mut back = vec![false; edges.len()];
     let outgoing: Vec<Vec<usize>> = (0..count).map(|node| (0..edges.len()).filter(|edge| edges[*edge].0 == node).collect()).collect();
-    // 0: not seen, 1: on the way, 2: done.
+    // 0: not visited, 1: on the path, 2: done.
     let mut state = vec![0_u8; count];
     for root in 0..count {
         if state[root] != 0 {
             continue;
         }
         state[root] = 1;
-        let mut way = vec![(root, 0)];
-        while let Some((node, next)) = way.last_mut() {
+        let mut path = vec![(root, 0)];
+        while let Some((node, next)) = path.last_mut() {
             let Some(edge) = outgoing[*node].get(*next).copied() else {
                 state[*node] = 2;
-                way.pop();
+                path.pop();
                 continue;
             };
             *next += 1;
@@ -90,7 +90,7 @@ fn back_edges(count: usize, edges: &[(usize, usize)]) -> Vec<bool> {
             match state[target] {
                 0 => {
                     state[target] = 1;
-                    way.push((target, 0));
+                    path.push((target, 0));
                 }
                 1 => back[edge] = true,
                 _ => {}
@@ -103,7 +103,7 @@ fn back_edges(count: usize, edges: &[(usize, usize)]) -> Vec<bool> {
 /// The layer of each box: one more than the lowest of those before it.
 fn layers_of(count: usize, edges: &[(usize, usize)], back: &[bool]) -> Vec<usize> {
     let mut layers = vec![0; count];
-    // Without the edges back there is no cycle, so this many rounds suffice.
+    // Without back edges there is no cycle, so one round for each box suffices.
     for _ in 0..count {
         let mut changed = false;
         for ((from, to), _) in edges.iter().zip(back).filter(|(_, back)| !**back) {
@@ -119,12 +119,12 @@ fn layers_of(count: usize, edges: &[(usize, usize)], back: &[bool]) -> Vec<usize
     layers
 }
 
-/// Boxes and the narrow places of long edges, layer by layer.
+/// Boxes and the dummy vertices of long edges, layer by layer.
 struct Net {
     nodes: Vec<Node>,
     /// Nodes of each layer, from left to right.
     layers: Vec<Vec<usize>>,
-    /// Nodes that each edge passes, from its box to its box; nothing for one that goes back.
+    /// The nodes of each edge, from its first box over its dummy vertices to its last; nothing for a back edge.
     chains: Vec<Vec<usize>>,
 }
 
@@ -145,7 +145,7 @@ impl Node {
 }
 
 impl Net {
-    fn new(sizes: &[Size], edges: &[(usize, usize)], back: &[bool], layer_of: &[usize]) -> Self {
+    fn new(sizes: &[BoxSize], edges: &[(usize, usize)], back: &[bool], layer_of: &[usize]) -> Self {
         let count = layer_of.iter().max().map_or(0, |last| last + 1);
         let mut net = Net { nodes: Vec::new(), layers: vec![Vec::new(); count], chains: Vec::new() };
         for (size, layer) in sizes.iter().zip(layer_of) {
@@ -156,7 +156,7 @@ impl Net {
             if !back {
                 chain.push(*from);
                 for layer in layer_of[*from] + 1..layer_of[*to] {
-                    chain.push(net.add(Size { width: 1, height: 0 }, layer));
+                    chain.push(net.add(BoxSize { width: 1, height: 0 }, layer));
                 }
                 chain.push(*to);
                 for pair in chain.windows(2) {
@@ -169,7 +169,7 @@ impl Net {
         net
     }
 
-    fn add(&mut self, size: Size, layer: usize) -> usize {
+    fn add(&mut self, size: BoxSize, layer: usize) -> usize {
         self.nodes.push(Node { width: size.width.max(1), height: size.height, ..Node::default() });
         let node = self.nodes.len() - 1;
         self.layers[layer].push(node);
@@ -223,20 +223,20 @@ impl Net {
         self.nodes.iter_mut().for_each(|node| node.x -= least);
     }
 
-    /// Puts the narrow places of each edge above each other where the others of their layers leave room.
+    /// Puts the dummy vertices of each edge above each other where the other nodes of their layers leave room.
     fn straighten(&mut self) {
         for chain in self.chains.clone() {
-            let Some(narrow) = chain.get(1..chain.len().saturating_sub(1)).filter(|narrow| !narrow.is_empty()) else { continue };
+            let Some(dummies) = chain.get(1..chain.len().saturating_sub(1)).filter(|dummies| !dummies.is_empty()) else { continue };
             let end = chain.last().map_or(0, |last| self.nodes[*last].middle());
-            let mut columns: Vec<usize> = narrow.iter().map(|node| self.nodes[*node].x).chain([end]).collect();
+            let mut columns: Vec<usize> = dummies.iter().map(|node| self.nodes[*node].x).chain([end]).collect();
             columns.sort_unstable_by_key(|column| column.abs_diff(end));
-            if let Some(column) = columns.into_iter().find(|column| narrow.iter().all(|node| self.has_room(*node, *column))) {
-                narrow.iter().for_each(|node| self.nodes[*node].x = column);
+            if let Some(column) = columns.into_iter().find(|column| dummies.iter().all(|node| self.has_room(*node, *column))) {
+                dummies.iter().for_each(|node| self.nodes[*node].x = column);
             }
         }
     }
 
-    /// Whether a narrow place can be at this column of its layer without a change of order.
+    /// Whether a dummy vertex can be at this column of its layer without a change of order.
     fn has_room(&self, node: usize, column: usize) -> bool {
         let Some(layer) = self.layers.iter().find(|layer| layer.contains(&node)) else { return false };
         let at = layer.iter().position(|other| *other == node).unwrap_or(0);
@@ -245,7 +245,7 @@ impl Net {
         left.is_none_or(|left| left.x + left.width + 1 < column) && right.is_none_or(|right| column + 2 < right.x + 1)
     }
 
-    /// Moves the nodes of a layer to where their neighbours want them; where two want the same place, both give way.
+    /// Moves the nodes of a layer towards the middle of their neighbours; where two would overlap, both are moved apart.
     fn pull(&mut self, layer: usize, downwards: bool) {
         let order = self.layers[layer].clone();
         let wanted: Vec<usize> = order.iter().map(|node| self.wanted(*node, downwards)).collect();
@@ -285,9 +285,9 @@ impl Net {
         middle.saturating_sub(own.width / 2)
     }
 
-    fn draw(mut self, sizes: &[Size], edges: &[(usize, usize)], back: &[bool]) -> Drawing {
-        let lanes = back.iter().filter(|back| **back).count();
-        let margin = if lanes > 0 { 2 * lanes + 1 } else { 0 };
+    fn draw(mut self, sizes: &[BoxSize], edges: &[(usize, usize)], back: &[bool]) -> Drawing {
+        let back_columns = back.iter().filter(|back| **back).count();
+        let margin = if back_columns > 0 { 2 * back_columns + 1 } else { 0 };
         self.nodes.iter_mut().for_each(|node| node.x += margin);
         let layer_of = self.layer_of();
         let segments = self.segments(edges, back, &layer_of);
@@ -295,17 +295,17 @@ impl Net {
         let edge = |index: usize| {
             let (from, to) = edges[index];
             let own = || segments.iter().zip(&tracks).filter(|(segment, _)| segment.edge == index);
-            let mut way = Vec::new();
+            let mut route = Vec::new();
             for (segment, track) in own() {
                 let y = rows.channels[segment.channel] + track;
                 let from_y = segment.from_top.map_or(y, |layer| rows.tops[layer] + self.height_at(from, segment, layer));
-                way.extend([Point { x: segment.from, y: from_y.min(y) }, Point { x: segment.from, y }, Point { x: segment.to, y }]);
+                route.extend([Point { x: segment.from, y: from_y.min(y) }, Point { x: segment.from, y }, Point { x: segment.to, y }]);
                 if let Some(layer) = segment.to_bottom {
-                    way.push(Point { x: segment.to, y: rows.tops[layer].saturating_sub(1).max(y) });
+                    route.push(Point { x: segment.to, y: rows.tops[layer].saturating_sub(1).max(y) });
                 }
             }
-            way.dedup();
-            DrawnEdge { from, to, back: back[index], way }
+            route.dedup();
+            DrawnEdge { from, to, back: back[index], route }
         };
         let drawn: Vec<DrawnEdge> = (0..edges.len()).map(edge).collect();
         let corners = (0..sizes.len()).map(|node| Point { x: self.nodes[node].x, y: rows.tops[layer_of[node]] }).collect();
@@ -313,7 +313,7 @@ impl Net {
         Drawing { corners, edges: drawn, width, height: rows.end }
     }
 
-    /// Rows of the box that a segment starts below; those of a narrow place pass the whole layer.
+    /// The rows of the box that a segment starts below; a segment from a dummy vertex starts below the whole layer.
     fn height_at(&self, from: usize, segment: &Segment, layer: usize) -> usize {
         if segment.is_first {
             self.nodes[from].height
@@ -330,14 +330,14 @@ impl Net {
         layer_of
     }
 
-    /// What runs across between two layers. Channel `n` lies above layer `n`.
+    /// The segments of all edges. They run across in the channels between layers; channel `n` lies above layer `n`.
     fn segments(&self, edges: &[(usize, usize)], back: &[bool], layer_of: &[usize]) -> Vec<Segment> {
         let mut segments = Vec::new();
-        let mut lane = 0;
+        let mut back_column = 0;
         for (edge, (from, to)) in edges.iter().copied().enumerate() {
             if back[edge] {
-                let column = 2 * lane;
-                lane += 1;
+                let column = 2 * back_column;
+                back_column += 1;
                 let (start, end) = (self.port(edge, from, edges, true), self.port(edge, to, edges, false));
                 let (below, above) = (layer_of[from] + 1, layer_of[to]);
                 let up = Segment {
@@ -380,7 +380,7 @@ impl Net {
             let (from, to) = edges[index];
             let chain = &self.chains[index];
             match (chain.is_empty(), leaves) {
-                // What goes back is left of everything.
+                // Back edges are left of all boxes.
                 (true, _) => 0,
                 (false, true) => chain.get(1).map_or(0, |next| self.nodes[*next].middle()),
                 (false, false) => chain.iter().rev().nth(1).map_or(0, |next| self.nodes[*next].middle()),
@@ -434,7 +434,7 @@ impl Net {
     }
 }
 
-/// A part of an edge in one channel: down from a box or a narrow place, across, and down to the next.
+/// A segment of an edge in one channel: down from a box or a dummy vertex, across, and down to the next.
 struct Segment {
     edge: usize,
     channel: usize,
@@ -463,9 +463,9 @@ struct Rows {
 
 #[cfg(test)]
 mod tests {
-    use super::{Size, lay_out};
+    use super::{BoxSize, lay_out};
 
-    const BOX: Size = Size { width: 9, height: 3 };
+    const BOX: BoxSize = BoxSize { width: 9, height: 3 };
 
     #[test]
     fn a_diamond_has_three_layers() {
@@ -483,7 +483,7 @@ mod tests {
         let back: Vec<_> = drawing.edges.iter().filter(|edge| edge.back).collect();
         assert_eq!(back.len(), 1);
         assert_eq!((back[0].from, back[0].to), (1, 1));
-        assert!(back[0].way.iter().any(|point| point.x < drawing.corners[1].x));
+        assert!(back[0].route.iter().any(|point| point.x < drawing.corners[1].x));
     }
 
     /// Every graph of up to four boxes: boxes lie apart and inside, edges run straight from under one box to above the other.
@@ -499,9 +499,9 @@ mod tests {
                 assert!(drawing.corners[index + 1..].iter().all(apart), "{edges:?}: {:?}", drawing.corners);
             }
             for edge in &drawing.edges {
-                assert!(edge.way.windows(2).all(|pair| pair[0].x == pair[1].x || pair[0].y == pair[1].y), "{edges:?}");
+                assert!(edge.route.windows(2).all(|pair| pair[0].x == pair[1].x || pair[0].y == pair[1].y), "{edges:?}");
                 let (from, to) = (drawing.corners[edge.from], drawing.corners[edge.to]);
-                let (first, last) = (edge.way[0], edge.way[edge.way.len() - 1]);
+                let (first, last) = (edge.route[0], edge.route[edge.route.len() - 1]);
                 assert_eq!((first.y, last.y), (from.y + BOX.height, to.y - 1), "{edges:?} {edge:?}");
                 assert!((from.x..from.x + BOX.width).contains(&first.x) && (to.x..to.x + BOX.width).contains(&last.x));
             }

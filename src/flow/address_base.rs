@@ -1,4 +1,4 @@
-//! What an address is computed from: the variable, or the kernel parameter, that pointer arithmetic starts at.
+//! The base of an address: the variable, or the kernel parameter, that pointer arithmetic starts at.
 //!
 //! Facts hold for a register in the whole function, whatever the order of execution: compilers write most registers once, and of a register
 //! that is used twice what holds of both values is known. Sums, moves and conversions of addresses keep what they start from; every other
@@ -13,12 +13,12 @@ use crate::program::{
     Src, SrcKind, VarId,
 };
 
-/// What pointer arithmetic starts at.
+/// The base of pointer arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AddressBase {
     /// A variable.
     Variable(VarId),
-    /// What lies at this offset among the parameters of the kernel; a pointer or a number.
+    /// The kernel parameter at this offset; a pointer or a number.
     Param(u32),
 }
 
@@ -189,7 +189,7 @@ impl Cells<'_> {
         u32::try_from(start.checked_add_signed(i64::from(address.offset))?).ok()
     }
 
-    /// How an instruction gives registers their values.
+    /// Adds the sums by which an instruction computes registers.
     fn sums(&self, pc: Pc, sums: &mut Vec<Sum>) {
         let inst = &self.program.code[pc.index()];
         if let Some((bank, d, sources)) = summands(&inst.op) {
@@ -212,7 +212,7 @@ impl Cells<'_> {
 /// A register, and the ways in which it gets a value: each the sum of these operands, and of numbers.
 type Summands = (Bank, Dst, SmallVec<[SmallVec<[(Bank, Src); 2]>; 2]>);
 
-/// How an instruction adds up what may be addresses; none if it does anything else.
+/// The terms that an instruction adds up, which may be addresses; none if it does anything else.
 fn summands(op: &Op) -> Option<Summands> {
     let sum = |bank: Bank, d: Dst, terms: &[(Bank, Src)]| Some((bank, d, SmallVec::from_iter([SmallVec::from_slice(terms)])));
     if let Op::Move(MoveOp::Move { width, d, a }) = *op {

@@ -63,7 +63,7 @@ impl Cells {
         Self::new(program, (0..program.functions.len()).map(FuncId::new))
     }
 
-    /// How many there are.
+    /// The number of cells.
     pub fn count(&self) -> usize {
         self.count as usize
     }

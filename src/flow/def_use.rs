@@ -1,4 +1,4 @@
-//! Which instruction a value comes from: reaching definitions, found for each read when they are asked for.
+//! Reaching definitions: the instructions that a value may come from, found for each read on request.
 //!
 //! A guarded write is one of several definitions: lanes that do not execute it keep what they had.
 
@@ -9,7 +9,7 @@ use super::reach::closure;
 use crate::program::operands::{RegisterOperand, call_results, writes};
 use crate::program::{ControlOp, Op, Program};
 
-/// Where a register got the value that is read.
+/// A definition of a register that reaches a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Definition {
     /// At the instruction with this number.
@@ -56,7 +56,7 @@ impl<B: Blocks> DefUse<B> {
         &self.blocks
     }
 
-    /// How many instructions write `register` at all.
+    /// The number of instructions that write `register`.
     pub fn write_count(&self, register: RegisterOperand) -> usize {
         self.among(register, 0..usize::MAX).len()
     }
@@ -68,7 +68,7 @@ impl<B: Blocks> DefUse<B> {
         &self.writes[first..end]
     }
 
-    /// Where the value may come from that the instruction at `at` reads in `register`.
+    /// The definitions that reach the read of `register` by the instruction at `at`.
     pub fn definitions(&self, register: RegisterOperand, at: usize) -> Vec<Definition> {
         let mut found = Vec::new();
         let block = self.blocks.block_at(at);

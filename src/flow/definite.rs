@@ -39,7 +39,7 @@ impl<'a, B: Blocks> DefiniteAssignment<'a, B> {
         Self { program, function, blocks, cells: FrameCells::new(function.slots, 0) }
     }
 
-    /// What is written for certain where each block begins; everything where no path leads.
+    /// The registers that are definitely assigned where each block begins; all of them in unreachable blocks.
     pub fn before_blocks(&self) -> Vec<Assigned> {
         solve(self.blocks, self)
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A directed graph. Nodes are the numbers below [`Graph::nodes`].
 pub trait Graph {
-    /// How many nodes there are.
+    /// The number of nodes.
     fn nodes(&self) -> usize;
     /// The nodes that an edge leads to from `node`.
     fn successor_nodes(&self, node: usize) -> impl Iterator<Item = usize>;
@@ -38,7 +38,7 @@ pub struct Edges {
 /// A list of nodes for each node, one list after the other.
 #[derive(Clone, Debug, Default)]
 struct Lists {
-    /// Where each list starts in `nodes`, and the end.
+    /// The start of each list in `nodes`, and the end.
     starts: Vec<usize>,
     nodes: Vec<u32>,
 }

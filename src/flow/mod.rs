@@ -13,7 +13,7 @@
 //! | [`definite`] | registers that are written on every path (definite assignment) | a set of registers, joined by intersection |
 //! | [`def_use`] | the instructions whose result a read may see (reaching definitions), found per read | – |
 //! | [`liveness`] | instructions whose result is needed | true or false, over [`def_use`] |
-//! | [`result_use`] | the branches and instructions that use a result | a set of registers |
+//! | [`result_uses`] | the branches and instructions that use a result | a set of registers |
 //! | [`address_base`] | what an address is computed from | the variables and parameters in a sum, always and sometimes |
 //! | [`taint`] | cells that some cells have a part in | true or false, over registers and memory |
 //!
@@ -29,7 +29,7 @@ pub mod definite;
 pub mod graph;
 pub mod liveness;
 pub mod reach;
-pub mod result_use;
+pub mod result_uses;
 pub mod solver;
 pub mod taint;
 pub mod worklist;

@@ -1,4 +1,4 @@
-//! What can be reached from where.
+//! Reachability in a graph.
 
 use fixedbitset::FixedBitSet;
 

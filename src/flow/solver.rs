@@ -7,7 +7,7 @@ use fixedbitset::FixedBitSet;
 use super::graph::Graph;
 use super::worklist::{Order, Worklist};
 
-/// What is known at a node. A fact can only change a limited number of times by joins.
+/// A fact: what is known at a node. It can only change a limited number of times by joins.
 pub trait Lattice: Clone {
     /// Makes it hold where either holds; true if that changed it.
     fn join(&mut self, other: &Self) -> bool;
@@ -40,15 +40,15 @@ pub enum Direction {
 
 /// A question about the nodes of a graph.
 pub trait Analysis {
-    /// What is known at a node.
+    /// The facts.
     type Fact: Lattice;
     /// The direction in which it travels.
     const DIRECTION: Direction;
 
-    /// What is known where no path leads: joined with another fact it is that fact.
+    /// The fact of unreachable nodes, neutral under joins.
     fn bottom(&self) -> Self::Fact;
 
-    /// What is known at `node` from the start, if paths begin there.
+    /// The fact at `node` if paths begin there.
     fn start(&self, node: usize) -> Option<Self::Fact>;
 
     /// Makes the fact before `node` the one after it, in the direction of travel.

@@ -8,7 +8,7 @@ use fixedbitset::FixedBitSet;
 use super::graph::Edges;
 use super::reach::forward;
 
-/// What is made of what.
+/// The rules: which cells are computed from which.
 #[derive(Clone, Debug)]
 pub struct Taint {
     cells: usize,

@@ -50,9 +50,9 @@ impl Worklist {
 
     /// Takes the node that comes next, if one waits.
     pub fn pop(&mut self) -> Option<usize> {
-        let node = self.ahead().or_else(|| {
-            self.turn();
-            self.ahead()
+        let node = self.next_waiting().or_else(|| {
+            self.begin_sweep();
+            self.next_waiting()
         })?;
         self.waiting.remove(node);
         self.at = if self.is_up { node + 1 } else { node };
@@ -60,7 +60,7 @@ impl Worklist {
     }
 
     /// Begins the next sweep.
-    fn turn(&mut self) {
+    fn begin_sweep(&mut self) {
         self.is_up = match self.order {
             Order::Ascending => true,
             Order::Descending => false,
@@ -70,7 +70,7 @@ impl Worklist {
     }
 
     /// The nearest waiting node that the sweep has not passed.
-    fn ahead(&self) -> Option<usize> {
+    fn next_waiting(&self) -> Option<usize> {
         let bits = usize::BITS as usize;
         let (words, at) = (self.waiting.as_slice(), self.at);
         if self.is_up {

@@ -81,7 +81,7 @@ pub fn read(text: &str) -> Constant {
     }
 }
 
-/// What stands before the bracket that closes one opened before `text`, and after it.
+/// The text before the bracket that closes one opened before `text`, and after it.
 fn split_at_close(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0_u32;
     let close = text.char_indices().find(|(_, c)| match c {

@@ -52,7 +52,7 @@ pub struct Operand {
 }
 
 impl Operand {
-    /// The operand with this constraint, and this text between brackets after it.
+    /// The operand with this constraint, and this text between the parentheses after it.
     ///
     /// # Errors
     /// A constraint, or a type, that the compiler refuses.
@@ -79,11 +79,11 @@ impl Operand {
         Ok(operand)
     }
 
-    /// The operand of a short form: `r=3`, `=r`, `C=.s32`. `value` is what follows the letter's `=`, with its place.
+    /// An operand in shorthand: `r=3`, `=r`, `C=.s32`. `value` is what follows the letter's `=`, with its place.
     ///
     /// # Errors
     /// A constraint that the compiler refuses, or a value that does not fit it.
-    pub fn short(constraint: (&str, Span), value: Option<(&str, Span)>, is_output: bool) -> Result<Self, Diagnostic> {
+    pub fn shorthand(constraint: (&str, Span), value: Option<(&str, Span)>, is_output: bool) -> Result<Self, Diagnostic> {
         let (role, letter) = constraint::read(constraint.0, constraint.1, is_output)?;
         let (expression, said) = (String::new(), constraint.1.source);
         let mut operand = Self { role, letter, span: constraint.1, expression, ty: None, value: None, said };

@@ -1,4 +1,4 @@
-//! The statement as a whole: keyword, template, outputs, inputs, clobbers.
+//! The `asm` statement as a whole: keyword, template, outputs, inputs, clobbers.
 
 use super::cursor::Cursor;
 use super::literal;
@@ -6,16 +6,16 @@ use super::operand::{Operand, Role};
 use super::text::Text;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
 
-/// What such a statement looks like.
+/// An example of a statement, for messages.
 const FORM: &str = r#"asm("add.s32 %0, %1, %2;" : "=r"(x) : "r"(3), "r"(4));"#;
-/// What to do with two of them.
+/// The advice on two statements.
 const ONE: &str = "one statement at a time; instructions that belong together go into one template, with ';' between them";
-/// What operands look like.
+/// An example of operands, for messages.
 const OPERANDS: &str = r#"outputs : inputs : clobbers, such as "=r"(x) : "r"(3), "r"(4) : "memory""#;
 
-/// Words that begin a statement.
+/// Keywords that begin a statement.
 const KEYWORDS: &[&str] = &["asm", "__asm__", "__asm"];
-/// Words between keyword and bracket.
+/// Qualifiers between keyword and parenthesis.
 const QUALIFIERS: &[&str] = &["volatile", "__volatile__", "__volatile", "inline", "__inline__"];
 
 /// An `asm` statement.
@@ -25,18 +25,18 @@ pub struct Statement {
     pub template: Text,
     /// The operands, outputs first.
     pub operands: Vec<Operand>,
-    /// Whether it says that it changes memory.
+    /// Whether it has the clobber `"memory"`.
     pub clobbers_memory: bool,
     /// Whether it is `volatile`; none where the template stands alone, without `asm`.
     pub volatile: Option<bool>,
 }
 
-/// Reads a statement from one word, as it stands in a source file or what stands between its brackets; or from two, template and operands.
-/// The words become files of `sources`. There is a statement if and only if no diagnostic is an error.
-pub fn read(sources: &mut Sources, words: &[String]) -> (Option<Statement>, Vec<Diagnostic>) {
-    let names = if words.len() > 1 { ["template", "constraints"] } else { ["asm statement"; 2] };
-    let ids: Vec<SourceId> = words.iter().zip(names).map(|(word, name)| sources.add(SourceFile::new(name, word.as_str()))).collect();
-    let mut cursors = words.iter().zip(&ids).map(|(word, id)| Cursor::new(*id, word));
+/// Reads a statement from one text (a whole statement, or what is inside its parentheses) or from two (template and operands). The texts
+/// become files of `sources`. There is a statement if and only if no diagnostic is an error.
+pub fn read(sources: &mut Sources, texts: &[String]) -> (Option<Statement>, Vec<Diagnostic>) {
+    let names = if texts.len() > 1 { ["template", "constraints"] } else { ["asm statement"; 2] };
+    let ids: Vec<SourceId> = texts.iter().zip(names).map(|(text, name)| sources.add(SourceFile::new(name, text.as_str()))).collect();
+    let mut cursors = texts.iter().zip(&ids).map(|(text, id)| Cursor::new(*id, text));
     let Some(first) = cursors.next() else { return (None, Vec::new()) };
     let mut reader = Reader { operands: Vec::new(), clobbers_memory: false, volatile: None, diags: Vec::new() };
     let template = reader.statement(first, cursors.next());
@@ -46,7 +46,7 @@ pub fn read(sources: &mut Sources, words: &[String]) -> (Option<Statement>, Vec<
     (template.map(|template| Statement { template, operands, clobbers_memory, volatile }), diags)
 }
 
-/// What was read so far.
+/// The parts of a statement read so far.
 struct Reader {
     operands: Vec<Operand>,
     clobbers_memory: bool,
@@ -55,7 +55,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads it all and gives the template.
+    /// Reads the whole statement; returns the template.
     fn statement(&mut self, mut cursor: Cursor<'_>, operands: Option<Cursor<'_>>) -> Result<Text, Diagnostic> {
         let mut ahead = cursor;
         let template = if KEYWORDS.contains(&ahead.word()) && ahead.peek() != Some('.') {
@@ -87,7 +87,7 @@ impl Reader {
             return Err(Diagnostic::error("syntax", span, "operands are given twice").with_help("leave the second word out"));
         }
         if !cursor.rest().contains('"') && !cursor.rest().trim().trim_matches(':').trim().is_empty() {
-            self.short(&cursor)?;
+            self.shorthand(&cursor)?;
             return Ok(template);
         }
         if cursor.peek() == Some(':') {
@@ -101,7 +101,7 @@ impl Reader {
         Ok(template)
     }
 
-    /// `: outputs : inputs : clobbers`, each of which can be missing.
+    /// Reads `: outputs : inputs : clobbers`, each of which can be missing.
     fn sections(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Diagnostic> {
         if cursor.eat(':') { self.after_colon(cursor) } else { Ok(()) }
     }
@@ -129,7 +129,7 @@ impl Reader {
         }
     }
 
-    /// `"=r"(x)`, and `[name]` before it, which is of no use. A constraint that is wrong is reported, and reading goes on.
+    /// Reads `"=r"(x)`, and `[name]` before it, which is ignored. A wrong constraint is reported, and reading continues.
     fn operand(&mut self, cursor: &mut Cursor<'_>, is_output: bool) -> Result<(), Diagnostic> {
         if cursor.eat('[') {
             cursor.word();
@@ -139,7 +139,7 @@ impl Reader {
             return Err(cursor.unexpected("an asm operand", OPERANDS));
         }
         let constraint = literal::strings(cursor)?;
-        cursor.expect('(', "the expression stands in brackets after the constraint: \"r\"(x)")?;
+        cursor.expect('(', "the expression stands in parentheses after the constraint: \"r\"(x)")?;
         let start = cursor.at();
         cursor.balanced();
         let expression = cursor.since(start);
@@ -176,12 +176,12 @@ impl Reader {
         self.diags.push(Diagnostic::error("clobber", name.whole(), message).with_help(help));
     }
 
-    /// `=r, r=3, r=4`: letters without expressions, with values. A `:` may part outputs from inputs.
-    fn short(&mut self, cursor: &Cursor<'_>) -> Result<(), Diagnostic> {
+    /// Reads the shorthand `=r, r=3, r=4`: constraint letters with values instead of expressions. A `:` may separate outputs from inputs.
+    fn shorthand(&mut self, cursor: &Cursor<'_>) -> Result<(), Diagnostic> {
         let (text, source) = (cursor.rest(), cursor.source());
         let at = |part: &str| (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize) as u32;
         let span = |part: &str| Span::new(source, at(part), at(part) + part.len() as u32);
-        for part in short_parts(text) {
+        for part in shorthand_operands(text) {
             let letters = part.trim_start_matches(['=', '+', '&']);
             let head = part.len() - letters.len();
             let length = letters.find('=').unwrap_or(letters.len());
@@ -196,7 +196,7 @@ impl Reader {
                 continue;
             }
             let value = value.map(|value| (value, span(value)));
-            match Operand::short((constraint, span(constraint)), value, is_output) {
+            match Operand::shorthand((constraint, span(constraint)), value, is_output) {
                 Ok(operand) => self.operands.push(operand),
                 Err(error) => self.diags.push(error),
             }
@@ -205,7 +205,7 @@ impl Reader {
     }
 }
 
-/// Passes over the words between keyword and bracket; whether `volatile` is among them.
+/// Skips the qualifiers between keyword and parenthesis; whether `volatile` is among them.
 fn qualifiers(cursor: &mut Cursor<'_>) -> Result<bool, Diagnostic> {
     let mut is_volatile = false;
     loop {
@@ -223,8 +223,9 @@ fn qualifiers(cursor: &mut Cursor<'_>) -> Result<bool, Diagnostic> {
     }
 }
 
-/// The parts between the commas and colons that part operands: those that a letter follows, so that lists of numbers stay together.
-fn short_parts(text: &str) -> Vec<&str> {
+/// The operands of the shorthand. They are separated by colons, and by commas that a letter follows: a comma in a list of numbers does not
+/// separate.
+fn shorthand_operands(text: &str) -> Vec<&str> {
     let begins = |rest: &str| {
         let constraint = rest.trim_start().trim_start_matches(['=', '+', '&']);
         let is_numeric = constraint.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'));
@@ -239,8 +240,8 @@ fn short_parts(text: &str) -> Vec<&str> {
             _ => {}
         }
         let has_value = text.get(start..at).is_some_and(|part| part.trim_start().trim_start_matches(['=', '+', '&']).contains('='));
-        let parted = c == ':' || c == ',' && (!has_value || begins(text.get(at + 1..).unwrap_or_default()));
-        if depth == 0 && parted {
+        let separates = c == ':' || c == ',' && (!has_value || begins(text.get(at + 1..).unwrap_or_default()));
+        if depth == 0 && separates {
             parts.push(text.get(start..at).unwrap_or_default().trim());
             start = at + 1;
         }

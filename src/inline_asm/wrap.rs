@@ -294,7 +294,7 @@ pub fn launch(statement: &Statement, sources: &Sources) -> LaunchFile {
         findings: None,
     };
     let given = said.into_iter().enumerate().map(|(index, word)| (ValuePath::default().param(index), word)).collect();
-    let origin = Origin::Words(SourceId(0));
+    let origin = Origin::Arguments(SourceId(0));
     let (content, folder) = (Content::Launch(launch), Path::new("").to_path_buf());
     LaunchFile { content, folder, sources: sources.clone(), origin, given, expected: Vec::new() }
 }

@@ -44,7 +44,7 @@ pub enum Decode {
     Async(AsyncDecode),
     /// Asynchronous matrix multiplication of a warpgroup.
     Wgmma(WgmmaDecode),
-    /// Barrier objects, and the barrier of the cluster.
+    /// Mbarriers, and the barrier of the cluster.
     Mbarrier(MbarrierDecode),
     /// Matrix instructions of a warp.
     Matrix(MatrixDecode),
@@ -227,7 +227,7 @@ pub enum WgmmaDecode {
     Wait,
 }
 
-/// Barrier objects, and the barrier of the cluster.
+/// Mbarriers, and the barrier of the cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[rustfmt::skip]
 pub enum MbarrierDecode {

@@ -112,7 +112,7 @@ impl MatrixDescriptor {
 pub struct SharedTile {
     /// Where it lies.
     pub descriptor: MatrixDescriptor,
-    /// How.
+    /// The order of the elements.
     pub major: Major,
     /// The first index that is read.
     pub first: u32,

@@ -162,7 +162,7 @@ pub enum Factored {
 #[rustfmt::skip]
 pub enum AtomicFn { And, Or, Xor, Cas, Exch, Add, Inc, Dec, Min, Max }
 
-/// What `mbarrier` does to a barrier object, waiting aside.
+/// What `mbarrier` does to an mbarrier, waiting aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
 pub enum MbarrierFn { Init, Inval, Arrive, ArriveExpectTx, ArriveNoComplete, Drop, DropExpectTx, DropNoComplete, ExpectTx, CompleteTx }

@@ -72,7 +72,7 @@ impl Geometry {
     }
 }
 
-/// What becomes of a surface access out of bounds.
+/// The mode of surface accesses out of bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SurfaceBounds {
     Trap,
@@ -90,7 +90,7 @@ pub enum Filter {
     Linear,
 }
 
-/// What becomes of a coordinate out of range.
+/// The addressing mode: how a coordinate out of range is mapped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum AddressMode {
     /// It starts again at the other side; of normalized coordinates only, otherwise as `Clamp`.

@@ -158,7 +158,7 @@ pub enum FenceKind {
     /// Accesses to memory.
     #[default]
     Memory,
-    /// The making of barrier objects.
+    /// The making of mbarriers.
     MbarrierInit,
     /// Accesses through several addresses of the same memory.
     ProxyAlias,

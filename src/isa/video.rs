@@ -1,29 +1,29 @@
-//! The words of video instructions (PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions").
+//! Modifiers and operand selectors of video instructions (PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions").
 
 use super::Compare;
 
-/// What a video instruction computes first, of parts of its operands.
+/// The first operation of a video instruction, on parts (bytes, halves or all 32 bits) of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
-#[allow(missing_docs, reason = "variants are the words of PTX itself")]
+#[allow(missing_docs, reason = "variants are the opcodes of PTX itself")]
 pub enum VideoFn { Add, Sub, AbsDiff, Min, Max, Average, ShiftLeft { wrap: bool }, ShiftRight { wrap: bool }, Set(Compare) }
 
-/// Bits of a word: those from `first` on.
+/// A part of a 32-bit operand: the bits from `first` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VideoPart {
     /// Number of the lowest bit.
     pub first: u8,
-    /// How many: 8, 16 or 32.
+    /// The number of bits: 8, 16 or 32.
     pub bits: u8,
 }
 
 impl VideoPart {
-    /// The whole word.
-    pub const WORD: VideoPart = VideoPart { first: 0, bits: 32 };
+    /// All 32 bits.
+    pub const WHOLE: VideoPart = VideoPart { first: 0, bits: 32 };
 
     /// The part that a selector names: `b0` to `b3`, `h0`, `h1`.
-    pub fn from_word(word: &str) -> Option<Self> {
-        let (kind, index) = word.split_at_checked(1)?;
+    pub fn from_selector(selector: &str) -> Option<Self> {
+        let (kind, index) = selector.split_at_checked(1)?;
         let index: u8 = index.parse().ok().filter(|_| index.len() == 1)?;
         match kind {
             "b" if index < 4 => Some(VideoPart { first: 8 * index, bits: 8 }),
@@ -33,7 +33,7 @@ impl VideoPart {
     }
 }
 
-/// What a scalar video instruction does with the first result and its operand `c`.
+/// The second operation of a scalar video instruction, on the result of the first and its operand `c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VideoSecond {
     /// Nothing: it has no `c`.
@@ -44,14 +44,14 @@ pub enum VideoSecond {
     Min,
     /// `.max`
     Max,
-    /// Puts it into a part of `c`.
+    /// Inserts it into a part of `c`.
     Merge(VideoPart),
 }
 
-/// A scalar video instruction but for `vmad`.
+/// A scalar video instruction other than `vmad`, without its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct VideoMode {
-    /// What it computes first.
+pub struct VideoSpec {
+    /// The first operation.
     pub f: VideoFn,
     /// The result is signed.
     pub d_signed: bool,
@@ -61,13 +61,13 @@ pub struct VideoMode {
     pub a: (VideoPart, bool),
     /// The part of `b`, and whether it is signed.
     pub b: (VideoPart, bool),
-    /// What it does then.
+    /// The second operation.
     pub second: VideoSecond,
 }
 
-/// `vmad`: a product of parts, plus `c`.
+/// `vmad`, a product of parts plus `c`, without its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct VideoMadMode {
+pub struct VideoMadSpec {
     /// The part of `a`, and whether it is signed.
     pub a: (VideoPart, bool),
     /// The part of `b`, and whether it is signed.
@@ -84,23 +84,23 @@ pub struct VideoMadMode {
     pub shift: u8,
 }
 
-/// A SIMD video instruction, which does the same with 2 halves or 4 bytes.
+/// A SIMD video instruction, the same operation on 2 halves or 4 bytes, without its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct VideoSimdMode {
-    /// What it computes of each pair.
+pub struct VideoSimdSpec {
+    /// The operation on each pair of elements.
     pub f: VideoFn,
-    /// 2 or 4.
-    pub lanes: u8,
+    /// The number of elements of an operand: 2 halves or 4 bytes.
+    pub elements: u8,
     /// The results are signed.
     pub d_signed: bool,
     /// The halves or bytes of `a`, and of `b`, are signed.
     pub signed: (bool, bool),
     /// `.sat`: the results are clamped.
     pub sat: bool,
-    /// `.add`: the results are added to `c`; otherwise they take their places in it.
+    /// `.add`: the results are added to `c`; otherwise they replace elements of it.
     pub accumulate: bool,
-    /// Which of the 4 halves or 8 bytes of the operands together each lane takes for `a`, and for `b`; lane 0 first.
+    /// For each element of the result, element 0 first, which of the 4 halves or 8 bytes of the operands together is its `a`, and its `b`.
     pub select: [[u8; 4]; 2],
-    /// The lanes that count, one bit each.
+    /// The elements that are computed, one bit each.
     pub mask: u8,
 }

@@ -51,7 +51,7 @@ const ROUNDS_COOPERATIVE: u64 = 4;
 const SIZES_LARGER: [u64; 3] = [256, 512, 1024];
 /// Parts of what barrier objects expect that one tensor copy may bring.
 const BOX_PARTS: [u32; 4] = [2, 4, 8, 16];
-/// Bytes of a tensor copy where no barrier object says.
+/// Bytes of a tensor copy where no mbarrier gives the count.
 const BOX_BYTES: u32 = 8192;
 
 /// Why a number is an extent of the arrays that are given where another one fits as well.
@@ -522,7 +522,7 @@ pub fn file_of(content: Content) -> LaunchFile {
         content,
         folder: Path::new("").to_path_buf(),
         sources,
-        origin: Origin::Words(whole),
+        origin: Origin::Arguments(whole),
         given: Vec::new(),
         expected: Vec::new(),
     }

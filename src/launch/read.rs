@@ -1,4 +1,4 @@
-//! Reading and writing the text of launch files, and finding the place of what is wrong in them.
+//! Reads and writes the text of launch files, and finds the line and column of a mistake in them.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -13,17 +13,17 @@ use crate::program::map;
 /// A launch file with the text it was read from.
 #[derive(Debug)]
 pub struct LaunchFile {
-    /// What it says.
+    /// The launches that it describes.
     pub content: Content,
-    /// Folder its data files are relative to.
+    /// The folder that its data files are relative to.
     pub folder: PathBuf,
     /// Holds the text.
     pub sources: Sources,
-    /// Where to point when something in it is wrong.
+    /// The text that a diagnostic about it points to.
     pub origin: Origin,
-    /// The parameters that words of a command give, each with its word.
+    /// The parameters whose value a command-line argument gives, with that argument.
     pub given: Vec<(ValuePath, SourceId)>,
-    /// The parameters of which words of a command say what their buffers must hold at the end, each with its word.
+    /// The parameters whose expected final contents a command-line argument gives, with that argument.
     pub expected: Vec<(ValuePath, SourceId)>,
 }
 
@@ -32,23 +32,23 @@ pub struct LaunchFile {
 pub enum LaunchFileError {
     /// It cannot be read as text, in one line.
     Unreadable(String),
-    /// Places that are not what a launch file holds, with the collection that holds the text.
+    /// The mistakes in it, with the collection that holds the text.
     Wrong(Box<(Sources, Vec<Diagnostic>)>),
 }
 
-/// What the places of a launch stand for, for pointing at a mistake.
+/// The text that the values of a launch come from.
 #[derive(Clone, Debug)]
 pub enum Origin {
     /// The text of a launch file.
     Text(SourceId),
-    /// Words of a command; this one stands for the launch as a whole.
-    Words(SourceId),
+    /// Arguments of the command line; this one stands for the launch as a whole.
+    Arguments(SourceId),
 }
 
-/// Whether a launch file may take the place of what is at `path`: nothing, a launch file, an empty file, or what is no regular file.
+/// Whether a launch file may be written to `path`: there is no file, a launch file, an empty file, or one that is not regular.
 ///
 /// # Errors
-/// What is there is something else, in one line.
+/// There is a file of another kind, in one line.
 pub fn may_replace(path: &Path) -> Result<(), String> {
     if !path.is_file() {
         return Ok(());
@@ -76,11 +76,11 @@ impl LaunchFile {
     /// Reads the text of the launch file called `name`, whose data files are relative to `folder`.
     ///
     /// # Errors
-    /// The places that are not what a launch file holds, with the collection that holds the text.
+    /// The mistakes in it, with the collection that holds the text.
     pub fn parse(name: &str, folder: &Path, text: String) -> Result<Self, Box<(Sources, Vec<Diagnostic>)>> {
         let mut sources = Sources::default();
         let source = sources.add(SourceFile::new(name, text));
-        match ron_text::parse_advised::<Content>(&sources, source, &KIND) {
+        match ron_text::parse_with_hints::<Content>(&sources, source, &KIND) {
             Ok(content) => Ok(Self {
                 content,
                 folder: folder.to_path_buf(),
@@ -93,7 +93,7 @@ impl LaunchFile {
         }
     }
 
-    /// The launches with the places they stand at, in order.
+    /// The launches with their paths in the file, in order.
     pub fn launches(&self) -> Vec<(ValuePath, &Launch)> {
         match &self.content {
             Content::Launch(launch) => vec![(ValuePath::default(), launch)],
@@ -104,8 +104,7 @@ impl LaunchFile {
         }
     }
 
-    /// The addresses of memory that the file names, and those near them; of memory whose size the file does not say, as many as its data
-    /// has bytes.
+    /// The address ranges of memory that the file places, with a margin; where it does not give the size, the size of the data.
     pub fn occupied(&self) -> Vec<Range<u64>> {
         let memory = self.launches().into_iter().flat_map(|(_, launch)| &launch.memory);
         memory.filter_map(|memory| self.extent(memory)).collect()
@@ -113,8 +112,8 @@ impl LaunchFile {
 
     fn extent(&self, memory: &Memory) -> Option<Range<u64>> {
         let at = memory.at?;
-        let said = memory.shape.clone().or(memory.len.map(|len| vec![len]));
-        let elements = said.and_then(|shape| shape.iter().try_fold(1, |product: u64, extent| product.checked_mul(*extent)));
+        let shape = memory.shape.clone().or(memory.len.map(|len| vec![len]));
+        let elements = shape.and_then(|shape| shape.iter().try_fold(1, |product: u64, extent| product.checked_mul(*extent)));
         let of_file = || match memory.init.split().0 {
             Init::File(name) | Init::Slice { file: name, .. } => {
                 DataFiles::default().get(&self.folder.join(name)).map_or(0, |file| file.bytes)
@@ -135,7 +134,7 @@ impl LaunchFile {
         }
     }
 
-    /// The PTX files it names that are linked, relative to its folder; nothing where it names one.
+    /// The PTX files that it names to be linked, relative to its folder; none where it names a single one.
     pub fn modules(&self) -> &[String] {
         match &self.content {
             Content::Launch(launch) => &launch.modules,
@@ -143,17 +142,17 @@ impl LaunchFile {
         }
     }
 
-    /// The bytes of the text that say what is at `place`.
-    pub fn span(&self, place: &ValuePath) -> Span {
-        let words = if place.is_of_expectation() { &self.expected } else { &self.given };
-        let word = words.iter().find(|(param, _)| place.is_within(param)).map(|(_, word)| *word);
-        match (word, &self.origin) {
-            (None, Origin::Text(source)) => value_path::span(&self.sources, *source, place),
-            (Some(word), _) | (None, &Origin::Words(word)) => {
-                let text = self.sources.file(word).text();
-                // A word on what a buffer must hold begins with the buffer's name, which is found before.
-                let name = text.find('=').filter(|_| place.is_of_expectation()).map_or(0, |equals| equals + 1);
-                Span::new(word, name as u32, text.len() as u32)
+    /// The bytes of the text that the value at `path` comes from.
+    pub fn span(&self, path: &ValuePath) -> Span {
+        let arguments = if path.is_of_expectation() { &self.expected } else { &self.given };
+        let argument = arguments.iter().find(|(param, _)| path.is_within(param)).map(|(_, argument)| *argument);
+        match (argument, &self.origin) {
+            (None, Origin::Text(source)) => value_path::span(&self.sources, *source, path),
+            (Some(argument), _) | (None, &Origin::Arguments(argument)) => {
+                let text = self.sources.file(argument).text();
+                // An argument with expected contents is `NAME=VALUES`: the value comes after the name.
+                let start = text.find('=').filter(|_| path.is_of_expectation()).map_or(0, |equals| equals + 1);
+                Span::new(argument, start as u32, text.len() as u32)
             }
         }
     }
@@ -181,12 +180,13 @@ impl Content {
         };
     }
 
-    /// The text of a launch file that says this.
+    /// The text of a launch file with these launches.
     pub fn to_text(&self) -> String {
         ron_text::to_text(self)
     }
 }
 
+/// How the text of a launch file is parsed. A made-up launch is one that is generated from the kernel.
 const KIND: RonKind = RonKind {
     code: "launch",
     whole: "a launch file is one Launch(..), Suite(..) or Sequence(..)",

@@ -202,7 +202,7 @@ impl Resolver<'_> {
             bounds: bounds::violation(function, &shape),
             findings: launch.findings.clone(),
             names: BTreeMap::new(),
-            is_of_words: matches!(self.file.origin, Origin::Words(_)),
+            is_of_words: matches!(self.file.origin, Origin::Arguments(_)),
             reasons: Vec::new(),
         })
     }

@@ -54,7 +54,7 @@ pub fn parse<T: DeserializeOwned>(sources: &Sources, source: SourceId, kind: &Ro
 ///
 /// # Errors
 /// Every place that is not what a launch file holds, up to the first for which no advice is known, in the order of the text.
-pub fn parse_advised<T: DeserializeOwned>(sources: &Sources, source: SourceId, kind: &RonKind) -> Result<T, Vec<Diagnostic>> {
+pub fn parse_with_hints<T: DeserializeOwned>(sources: &Sources, source: SourceId, kind: &RonKind) -> Result<T, Vec<Diagnostic>> {
     let file = sources.file(source);
     let mut text = without_word(file.text());
     let mut errors = Vec::new();

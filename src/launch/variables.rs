@@ -15,7 +15,7 @@ use crate::program::{Program, VarId, Variable, source_name};
 /// The variables that a launch can give values: `.const` and `.global` ones.
 pub(super) fn of_module(program: &Program) -> impl Iterator<Item = (usize, &Variable)> {
     let is_given = |variable: &Variable| matches!(variable.location.space, Space::Const | Space::Global) && variable.bytes > 0;
-    program.variables.iter().enumerate().filter(move |(_, variable)| is_given(variable) && variable.handle.is_none())
+    program.variables.iter().enumerate().filter(move |(_, variable)| is_given(variable) && variable.opaque.is_none())
 }
 
 /// The type of the elements that a variable is declared with; none of an array of bytes, as nvcc declares every array.

@@ -1,6 +1,7 @@
-//! What observers see of a run. The machine reports; all that an observer can do is ask for a pause.
+//! The events of a run. The machine, which is the simulated GPU with one launch, reports them to observers; an observer can ask for a
+//! pause, and nothing else.
 //!
-//! An [`Event`] says all that an observer needs to know of what happened: nothing has to be looked up in the program or the machine.
+//! An [`Event`] is complete: an observer need not look anything up in the program or the machine.
 
 use crate::isa::{FenceKind, Ordering, Scope, Space};
 use crate::machine::state::block::Block;
@@ -15,7 +16,7 @@ use crate::machine::state::warp::Warp;
 use crate::program::operands::Use;
 use crate::program::{Access, Slot};
 
-/// How an access touches memory.
+/// Whether an access reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessKind {
     /// It reads.
@@ -44,19 +45,19 @@ pub enum Proxy {
 /// One access by the lanes of a warp, reported just before it happens.
 #[derive(Clone, Copy, Debug)]
 pub struct AccessEvent<'a> {
-    /// Where and when.
+    /// The instruction, its thread block and warp, and the tick.
     pub place: IssuePoint,
     /// The block.
-    pub by: BlockId,
+    pub block_id: BlockId,
     /// The lanes.
     pub lanes: LaneMask,
     /// Where warps have a stack, the lanes that run in lockstep with these; otherwise none.
     pub lockstep: LaneMask,
-    /// How.
+    /// Whether it reads or writes.
     pub kind: AccessKind,
     /// Its semantics and scope, as the instruction names them; weak where it names none.
-    pub how: Access,
-    /// The path it takes.
+    pub semantics: Access,
+    /// The proxy.
     pub proxy: Proxy,
     /// The space the lanes' addresses are in, never `Generic`.
     pub space: Space,
@@ -76,7 +77,7 @@ pub struct AccessEvent<'a> {
     pub store: Option<StoreData<'a>>,
 }
 
-/// What a store is about to write, and the memory that it writes to.
+/// The data of a store that is about to happen, and the memory that it writes to.
 #[derive(Clone, Copy)]
 pub struct StoreData<'a> {
     /// The elements of each lane, in the order of their addresses.
@@ -115,7 +116,7 @@ impl std::fmt::Debug for StoreData<'_> {
     }
 }
 
-/// What has become of a copy.
+/// The stage that a copy has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyStage {
     /// It is in flight.
@@ -126,31 +127,31 @@ pub enum CopyStage {
     Ended,
 }
 
-/// Something happens to an asynchronous copy.
+/// An asynchronous copy reaches a stage.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyEvent<'a> {
     /// The copy.
     pub copy: &'a AsyncCopy,
-    /// The lanes of it to which it happens.
+    /// The lanes whose part of the copy it is.
     pub lanes: LaneMask,
-    /// What happens.
+    /// The change.
     pub stage: CopyStage,
-    /// When.
+    /// The tick.
     pub tick: Tick,
 }
 
-/// What an instruction does to a barrier object in shared memory.
+/// A change of an mbarrier in shared memory by an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MbarrierChange {
-    /// It makes the object, with this expected arrival count.
+    /// `mbarrier.init`, with this expected arrival count.
     Made(u32),
-    /// It ends its use.
+    /// `mbarrier.inval`.
     Invalidated,
     /// It contributes to the present phase.
     Contributed(Contribution),
-    /// What it contributed ended this phase.
+    /// Its contribution completed this phase.
     Ended(u64),
-    /// It tests whether the phase of a parity has ended.
+    /// It tests whether the phase of a parity has completed.
     Tested {
         /// The parity.
         parity: u32,
@@ -159,30 +160,30 @@ pub enum MbarrierChange {
     },
 }
 
-/// An instruction, or a copy that it issued, does something to a barrier object.
+/// An instruction, or a copy that it issued, changes or tests an mbarrier.
 #[derive(Clone, Copy, Debug)]
 pub struct MbarrierEvent {
-    /// Where and when; of a copy, where and when it was issued.
+    /// The instruction and the tick; of a copy, those of its issue.
     pub place: IssuePoint,
-    /// The block that does it; of a phase that has ended, the block whose object it is.
-    pub by: BlockId,
+    /// The block of the threads; of a completed phase, the block that owns the mbarrier.
+    pub block_id: BlockId,
     /// The lanes.
     pub lanes: LaneMask,
     /// The block whose shared memory the object is in.
     pub block: [u32; 3],
     /// Its block slot: its index among the resident blocks.
     pub block_slot: u32,
-    /// Where in it.
+    /// Its address there.
     pub address: u32,
     /// The object's phase then; of lanes that contribute to several phases, each is reported for itself.
     pub phase: u64,
-    /// What it does.
+    /// The change.
     pub change: MbarrierChange,
     /// Its semantics and scope, as the instruction names them; of a phase that has ended, weak.
-    pub how: Access,
+    pub semantics: Access,
 }
 
-/// What happens to the asynchronous matrix multiplications of a warp.
+/// A change of the asynchronous matrix multiplications of a warp.
 #[derive(Clone, Copy, Debug)]
 pub enum WgmmaChange<'a> {
     /// `wgmma.fence`: register accesses before it are ordered before the `wgmma` after it.
@@ -211,46 +212,46 @@ pub enum WgmmaChange<'a> {
     Abandoned(&'a Wgmma),
     /// An instruction other than `wgmma` is about to use a register that some `wgmma` of its function has for A or D.
     Touched {
-        /// How.
+        /// Whether it reads or writes.
         used: Use,
         /// The register's slot in the warp's 32-bit registers.
         slot: Slot,
         /// The latest `wgmma` in flight that writes it, or, if `used` is a write, reads it; none if there is none. Under `eager` it stays
         /// in flight for this purpose until its warp has waited for it.
-        by: Option<&'a Wgmma>,
+        wgmma: Option<&'a Wgmma>,
     },
 }
 
-/// Something happens to the asynchronous matrix multiplications of a warp.
+/// The asynchronous matrix multiplications of a warp change.
 #[derive(Clone, Copy, Debug)]
 pub struct WgmmaEvent<'a> {
     /// The instruction that does it, and when; of what ends between two instructions, the one that issued it.
     pub place: IssuePoint,
     /// The block.
-    pub by: BlockId,
+    pub block_id: BlockId,
     /// The lanes that execute it.
     pub lanes: LaneMask,
-    /// What happens.
+    /// The change.
     pub change: WgmmaChange<'a>,
-    /// When.
+    /// The tick.
     pub tick: Tick,
 }
 
-/// What threads did, or what came about, that orders some of them after others.
+/// A synchronization by threads, or a completion, that orders some threads after others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order<'a> {
     /// They executed a fence.
     Fence {
-        /// What it orders.
+        /// Its kind: the operations and proxies that it orders.
         kind: FenceKind,
-        /// How.
+        /// Its memory ordering.
         ordering: Ordering,
-        /// Among which threads.
+        /// Its scope.
         scope: Scope,
     },
     /// They arrived at a barrier of the block, and wait there if it `waits`.
     Arrived {
-        /// Which.
+        /// Its number.
         id: u32,
         /// Threads wanted, if the instruction names a number.
         wanted: Option<u32>,
@@ -261,7 +262,7 @@ pub enum Order<'a> {
     },
     /// A barrier of the block ended its phase. The lanes are none; those that had arrived are listed by warp.
     BarrierCompleted {
-        /// Which.
+        /// Its number.
         id: u32,
         /// The lanes that arrived.
         arrived: &'a [LaneMask],
@@ -290,7 +291,7 @@ pub enum Order<'a> {
     ClusterBarrierCompleted {
         /// The first block slot.
         first: u32,
-        /// How many.
+        /// The number of block slots.
         blocks: u32,
     },
     /// They committed their groups of copies.
@@ -317,23 +318,23 @@ pub struct CopyWait {
     pub pending: u32,
 }
 
-/// Something that orders threads.
+/// A synchronization.
 #[derive(Clone, Copy, Debug)]
 pub struct OrderEvent<'a> {
-    /// Where and when; of what came about, the instruction that caused it.
+    /// The instruction and the tick; of a completion, the instruction that caused it.
     pub place: IssuePoint,
     /// The block.
-    pub by: BlockId,
+    pub block_id: BlockId,
     /// The lanes.
     pub lanes: LaneMask,
-    /// What.
+    /// The synchronization.
     pub order: Order<'a>,
 }
 
 /// Lanes are about to execute a warp collective (`shfl`, `vote`, `match`, `redux`, `elect`), as those that execute it at one place see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collective {
-    /// Where and when.
+    /// The instruction, its thread block and warp, and the tick.
     pub place: IssuePoint,
     /// The lanes that execute it there.
     pub lanes: LaneMask,
@@ -356,7 +357,7 @@ pub struct Collective {
 /// One instruction of one group of lanes.
 #[derive(Clone, Copy, Debug)]
 pub struct Issue {
-    /// Where and when.
+    /// The instruction, its thread block and warp, and the tick.
     pub place: IssuePoint,
     /// The lanes of the group.
     pub lanes: LaneMask,
@@ -379,16 +380,16 @@ pub enum Event<'a> {
     Collective(&'a Collective),
     /// Something has happened to an asynchronous copy.
     Copy(CopyEvent<'a>),
-    /// Something is done to a barrier object, just before it happens; that a phase has ended is reported afterwards.
+    /// Something is done to an mbarrier, just before it happens; that a phase has ended is reported afterwards.
     Mbarrier(MbarrierEvent),
-    /// Something happens to the asynchronous matrix multiplications of a warp.
+    /// The asynchronous matrix multiplications of a warp change.
     Wgmma(WgmmaEvent<'a>),
     /// An instruction is about to be issued; after a pause it is reported again.
     Before(&'a Issue, &'a Warp),
     /// An instruction was issued and executed. The group's next pc is not yet written into the warp.
     After(&'a Issue, &'a Warp),
     /// Groups of a warp reconverged between two instructions, and these lanes are now one group at the place.
-    Merged(IssuePoint, LaneMask),
+    Reconverged(IssuePoint, LaneMask),
     /// The instruction at the place made threads of the block arrive at a barrier or exit, which may have released others and, if they wait
     /// for the result of a reduction, written their registers.
     Arrived(IssuePoint, &'a Block),
@@ -416,8 +417,8 @@ pub enum EventKind {
     Before,
     /// [`Event::After`].
     After,
-    /// [`Event::Merged`].
-    Merged,
+    /// [`Event::Reconverged`].
+    Reconverged,
     /// [`Event::Arrived`].
     Arrived,
 }
@@ -474,7 +475,7 @@ impl Event<'_> {
             Event::Wgmma(_) => EventKind::Wgmma,
             Event::Before(..) => EventKind::Before,
             Event::After(..) => EventKind::After,
-            Event::Merged(..) => EventKind::Merged,
+            Event::Reconverged(..) => EventKind::Reconverged,
             Event::Arrived(..) => EventKind::Arrived,
         }
     }

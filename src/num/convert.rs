@@ -5,7 +5,7 @@
 //! over lanes; they give the same results. So do Rust's casts from an integer to `f32` or `f64` (`.rn`), and from `f32` to `f64` and
 //! back (without `.ftz`).
 //!
-//! What becomes of a NaN, as recorded:
+//! The conversion of a NaN, as recorded:
 //!
 //! | from | to | result |
 //! | --- | --- | --- |

@@ -1,4 +1,4 @@
-//! What barriers order: those of the block, of the warp and of the cluster (PTX ISA, "Memory Consistency Model", "Synchronizes";
+//! Barriers of the block, of the warp and of the cluster (PTX ISA, "Memory Consistency Model", "Synchronizes";
 //! "bar, barrier", "bar.warp.sync", "barrier.cluster").
 
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl HappensBefore {
         let (before, tick) = std::mem::replace(&mut block.warps[actor.warp].lockstep, (lockstep, actor.tick));
         if before != lockstep && !before.is_empty() {
             // They part, or others have joined them.
-            block.part(actor.warp, before, tick);
+            block.leave_lockstep(actor.warp, before, tick);
         }
     }
 
@@ -119,7 +119,7 @@ impl Block {
             self.known = Some(clock);
             for warp in &mut self.warps {
                 (warp.known, warp.own) = (None, None);
-                warp.parts.clear();
+                warp.lane_clocks.clear();
             }
             return;
         }
@@ -179,7 +179,7 @@ impl Block {
     }
 
     /// Lanes that ran in lockstep until `tick` run apart from then on.
-    fn part(&mut self, warp: WarpId, lanes: LaneMask, tick: Tick) {
+    fn leave_lockstep(&mut self, warp: WarpId, lanes: LaneMask, tick: Tick) {
         let number = self.number;
         let of = &mut self.warps[warp];
         let live = lanes & of.live;

@@ -89,7 +89,7 @@ pub enum ProxyKind {
 /// Kinds of [`ProxyKind`].
 pub const PROXY_KINDS: usize = 3;
 
-/// What is known of one block.
+/// The clock of one block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockClock {
     /// Operations that threads did themselves.
@@ -98,19 +98,19 @@ pub struct BlockClock {
     asynchronous: Option<Arc<AsyncClock>>,
 }
 
-/// What is known of the asynchronous operations of one block, and of its proxy fences.
+/// The clock of the asynchronous operations of one block, and of its proxy fences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AsyncClock {
     /// Operations that threads did themselves after which a proxy fence comes, by [`ProxyKind`].
     pub fenced: [CompressedClock; PROXY_KINDS],
     /// Asynchronous operations, by `AsyncKind`.
     pub done: [CompressedClock; ASYNC_KINDS],
-    /// Copies that complete on a barrier object, by their number in the block.
+    /// Copies that complete on an mbarrier, by their number in the block.
     pub copies: Intervals,
 }
 
 impl BlockClock {
-    /// What is known of its asynchronous operations, if anything is.
+    /// The clock of its asynchronous operations; none if it is empty.
     pub fn asynchronous(&self) -> Option<&AsyncClock> {
         self.asynchronous.as_deref()
     }
@@ -161,7 +161,7 @@ impl AsyncClock {
 pub struct VectorClock {
     /// Shared among clocks: most of what a clock says of other blocks it has from another clock as it is.
     blocks: Vec<(u32, Arc<BlockClock>)>,
-    /// What a `fence.sc` adds to the clock: the releases, each after a `fence.sc` of its own thread, that were read since.
+    /// The clock that the next `fence.sc` adds: of the releases, each after a `fence.sc` of its own thread, that were read since.
     pub after_fence: Option<Arc<VectorClock>>,
     /// The part of the clock that lies before a `fence.sc` of a thread after which a barrier came: of at least the scope `.gpu`, without
     /// such parts of its own. A later write takes it to the `fence.sc` of its reader (PTX ISA, "Fence-SC Order").
@@ -169,7 +169,7 @@ pub struct VectorClock {
 }
 
 impl VectorClock {
-    /// It without what fences add.
+    /// The clock without those of fences.
     #[must_use]
     pub fn without_fences(self) -> Self {
         Self { after_fence: None, before_fence: None, ..self }
@@ -242,11 +242,11 @@ impl VectorClock {
     }
 
     /// Lets everything known count as fenced as well: a proxy fence comes after it.
-    pub fn fence(&mut self, memories: &[ProxyKind]) {
+    pub fn fence(&mut self, proxies: &[ProxyKind]) {
         for (_, known) in &mut self.blocks {
             let known = Arc::make_mut(known);
             let own = known.own.clone();
-            memories.iter().for_each(|memory| known.asynchronous_mut().fenced[*memory as usize].join(&own));
+            proxies.iter().for_each(|proxy| known.asynchronous_mut().fenced[*proxy as usize].join(&own));
         }
     }
 }
@@ -273,7 +273,7 @@ pub fn join_into(known: &mut Option<Arc<VectorClock>>, more: &Arc<VectorClock>) 
 
 /// Joins `more` into what is shared.
 pub fn join_shared(known: &mut Arc<VectorClock>, more: &Arc<VectorClock>) {
-    // A thread that spins on a location reads the same there again and again.
+    // A thread that spins on a location acquires the same clock each time.
     if !Arc::ptr_eq(known, more) && !known.covers(more) {
         Arc::make_mut(known).join(more);
     }

@@ -15,9 +15,9 @@ type Waiting = (u32, WarpId, LaneMask);
 pub struct ClusterBarrier {
     /// The cluster, in order of launch.
     number: u64,
-    /// What the present phase will pass on, from the threads that have arrived.
+    /// The clocks that the present phase will release, of the threads that have arrived.
     arriving: Passed,
-    /// What the last phase passed on.
+    /// The clocks that the last phase released.
     ended: Passed,
     /// The lanes that have arrived in the present phase, by block slot and warp.
     arrived: BTreeMap<(u32, WarpId), LaneMask>,
@@ -25,7 +25,7 @@ pub struct ClusterBarrier {
     waiting: Vec<Waiting>,
 }
 
-/// What a phase of the barrier of a cluster passes on to the threads that wait for it.
+/// The clocks that a phase of the barrier of a cluster releases to the threads that wait for it.
 #[derive(Clone, Debug, Default)]
 pub struct Passed {
     /// The clocks of the threads that arrived and released it.

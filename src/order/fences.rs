@@ -1,4 +1,4 @@
-//! Fences (PTX ISA, "membar, fence"): what they release and acquire, and what they make visible through another proxy.
+//! Fences (PTX ISA, "membar, fence"): release, acquire, and visibility through another proxy.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::clock::ProxyKind;
 use super::locations::{ScFence, scope_of};
 use super::operation::{Actor, Operation};
 use super::state::HappensBefore;
-use super::threads::{Fenced, Pending};
+use super::threads::{DeferredAcquire, Fenced};
 use crate::base::lanes::LaneMask;
 use crate::isa::{FenceKind, Ordering, Scope};
 
@@ -25,31 +25,34 @@ impl HappensBefore {
         }
     }
 
-    /// Lanes read what lane `by` of `first` wrote, though nothing orders the two: a `fence.sc` before the write comes before a morally
-    /// strong one after the read in Fence-SC order, since the other way round the read would come before the write that it reads (PTX ISA,
-    /// "Fence-SC Order", "Causality").
-    pub fn read_after_fence(&mut self, actor: Actor, first: &Operation, by: usize) {
-        let block = self.blocks.iter().flatten().find(|block| block.number == first.block);
-        let fences = block.into_iter().flat_map(|block| &block.warps[first.warp].fences);
-        let left =
-            self.fences_of_exited.iter().filter(|(block, warp, _)| (*block, *warp) == (first.block, first.warp)).map(|(.., fenced)| fenced);
-        let mut before = fences.chain(left).filter(|fenced| fenced.sc && fenced.lanes.contains(by) && fenced.clock.tick <= first.tick);
-        let Some((of, clock)) = before.next().map(|fenced| (fenced.scope, Arc::new(fenced.clock.released(LaneMask::of(by))))) else {
+    /// A read of `actor` observed the write `write` of lane `writer`, and nothing orders the two. If the writer executed `fence.sc` before
+    /// the write, a later morally strong `fence.sc` of the reader follows that one in Fence-SC order: in the other order, the read would
+    /// come before the write that it observed (PTX ISA, "Fence-SC Order", "Causality"). So what the first fence released is kept as a
+    /// deferred acquire of the reader's lanes.
+    pub fn read_after_fence(&mut self, actor: Actor, write: &Operation, writer: usize) {
+        let block = self.blocks.iter().flatten().find(|block| block.number == write.block);
+        let fences = block.into_iter().flat_map(|block| &block.warps[write.warp].fences);
+        let exited =
+            self.fences_of_exited.iter().filter(|(block, warp, _)| (*block, *warp) == (write.block, write.warp)).map(|(.., fenced)| fenced);
+        let mut before =
+            fences.chain(exited).filter(|fenced| fenced.sc && fenced.lanes.contains(writer) && fenced.clock.tick <= write.tick);
+        let Some((fence_scope, clock)) = before.next().map(|fenced| (fenced.scope, Arc::new(fenced.clock.released(LaneMask::of(writer)))))
+        else {
             return;
         };
         let cluster = self.cluster();
         let block = self.acting(actor);
-        let scope = scope_of(first.block, block.number, cluster);
-        if of >= scope {
-            Pending { lanes: actor.lanes, scope, sc: ScFence::Needed, clock }.add_to(&mut block.warps[actor.warp].pending);
+        let scope = scope_of(write.block, block.number, cluster);
+        if fence_scope >= scope {
+            DeferredAcquire { lanes: actor.lanes, scope, sc: ScFence::Needed, clock }.add_to(&mut block.warps[actor.warp].deferred);
         }
     }
 
-    fn fence_proxy(&mut self, actor: Actor, memories: &[ProxyKind]) {
-        self.acting(actor).fence_proxy(actor.warp, actor.lanes, memories, actor.tick);
+    fn fence_proxy(&mut self, actor: Actor, proxies: &[ProxyKind]) {
+        self.acting(actor).fence_proxy(actor.warp, actor.lanes, proxies, actor.tick);
     }
 
-    /// A fence between operations on memory, which acquires as well if it `may_acquire`.
+    /// A fence that orders memory operations; it acquires as well if it `may_acquire`.
     fn fence_memory(&mut self, actor: Actor, may_acquire: bool, ordering: Ordering, scope: Scope) {
         let Actor { warp, lanes, tick, .. } = actor;
         let block = self.acting(actor);
@@ -58,19 +61,19 @@ impl HappensBefore {
             block.pass_fence(warp, lanes);
         }
         if ordering != Ordering::Release && may_acquire {
-            let of = &mut block.warps[warp];
-            for mut pending in std::mem::take(&mut of.pending) {
+            let reader = &mut block.warps[warp];
+            for mut deferred in std::mem::take(&mut reader.deferred) {
                 let seen =
-                    if pending.scope <= scope && (sc || pending.sc != ScFence::Needed) { pending.lanes & lanes } else { LaneMask::NONE };
+                    if deferred.scope <= scope && (sc || deferred.sc != ScFence::Needed) { deferred.lanes & lanes } else { LaneMask::NONE };
                 if !seen.is_empty() {
-                    of.acquire(seen, &pending.clock);
+                    reader.acquire(seen, &deferred.clock);
                 }
-                if seen.is_empty() && pending.lanes.intersects(lanes) && pending.sc != ScFence::Needed {
-                    of.miss(pending.lanes & lanes, &pending.clock);
+                if seen.is_empty() && deferred.lanes.intersects(lanes) && deferred.sc != ScFence::Needed {
+                    reader.miss_by_scope(deferred.lanes & lanes, &deferred.clock);
                 }
-                pending.lanes &= !seen;
-                if !pending.lanes.is_empty() {
-                    of.pending.push(pending);
+                deferred.lanes &= !seen;
+                if !deferred.lanes.is_empty() {
+                    reader.deferred.push(deferred);
                 }
             }
         }
@@ -81,7 +84,7 @@ impl HappensBefore {
                 fenced.lanes &= if fenced.scope <= scope && fenced.sc <= sc { !lanes } else { LaneMask::ALL };
                 !fenced.lanes.is_empty()
             });
-            fences.push(Fenced { lanes, scope, sc, clock, before, is_passed_on: false });
+            fences.push(Fenced { lanes, scope, sc, clock, before, is_propagated: false });
         }
     }
 }

@@ -1,16 +1,16 @@
 //! Which operations of a run happen before which, by the PTX memory model (PTX ISA, "Memory Consistency Model").
 //!
-//! [`HappensBefore`] is plain data: what every thread has acquired, as vector clocks whose counter is the time of the run. What threads do
-//! to synchronize moves it on, and it answers whether an operation happens before what a thread does next. It holds no findings and no
-//! words. What makes knowledge pass on:
+//! [`HappensBefore`] is plain data: what every thread has acquired, as vector clocks whose counter is the time of the run. Synchronization
+//! of threads updates it, and it answers whether an operation happens before the next operation of a thread. It holds no findings and no
+//! text. The synchronizations:
 //!
-//! | what | file |
+//! | synchronization | file |
 //! | --- | --- |
 //! | barriers of the block, the warp and the cluster | `barriers`, `cluster` |
 //! | fences, also between proxies | `fences` |
 //! | release and acquire patterns through memory, with their scopes | `patterns`, `locations` |
 //! | asynchronous operations that are waited for in groups | `groups` |
-//! | barrier objects, and the copies that complete on them | `objects`, `object` |
+//! | mbarriers, and the copies that complete on them | `objects`, `object` |
 //!
 //! Asynchronous copies are threads of their own, which know what their issuer knew and are known to those that wait for them. The
 //! structure is that of Flanagan and Freund, "FastTrack" (2009): an epoch is a tick, and clocks are shared and layered ([`clock`],

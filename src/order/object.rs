@@ -1,4 +1,4 @@
-//! A barrier object, as far as it orders threads, and what completes on it.
+//! An mbarrier, as far as it orders threads, and what completes on it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::clock::VectorClock;
 use crate::base::{Tick, WarpId};
 
-/// Where a barrier object is.
+/// The key of an mbarrier: its memory and address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectKey {
     /// The block slot of the block whose shared memory it is in.
@@ -15,14 +15,14 @@ pub struct ObjectKey {
     pub address: u32,
 }
 
-/// A barrier object.
+/// An mbarrier.
 #[derive(Clone, Debug, Default)]
 pub struct Object {
     /// Its present phase.
     pub phase: u64,
-    /// What was released in this phase and, by lanes of an instruction that ended it, in later ones.
+    /// The clocks released in this phase and, by lanes of an instruction that completed it, in later ones.
     pub arrived: BTreeMap<(u64, Endpoint), VectorClock>,
-    /// What the phases released that have ended.
+    /// The clocks released by completed phases.
     pub ended: BTreeMap<Endpoint, Option<Arc<VectorClock>>>,
 }
 
@@ -42,7 +42,7 @@ impl Endpoint {
     }
 }
 
-/// A copy in flight that completes on a barrier object.
+/// A copy in flight that completes on an mbarrier.
 #[derive(Clone, Debug)]
 pub struct PendingCopy {
     /// The block that issued it.
@@ -51,8 +51,8 @@ pub struct PendingCopy {
     pub number: u32,
     /// The warp.
     pub warp: WarpId,
-    /// When.
+    /// The tick.
     pub tick: Tick,
-    /// What its issuer knew.
+    /// The clock of its issuer.
     pub clock: VectorClock,
 }

@@ -1,4 +1,4 @@
-//! Barrier objects, and the copies that complete on them (PTX ISA, "mbarrier").
+//! Mbarriers, and the copies that complete on them (PTX ISA, "mbarrier").
 //!
 //! An arrival in a phase of an object, or in an earlier phase, releases; a wait for the phase acquires what they released. Not if one
 //! of the two has scope `.cta` and they are in different blocks. An operation without a scope has the scope of a block by the manual's
@@ -11,11 +11,11 @@ use super::locations::ScFence;
 use super::object::{Endpoint, Object, ObjectKey, PendingCopy};
 use super::operation::{Actor, Agent, AsyncKind};
 use super::state::HappensBefore;
-use super::threads::{Pending, Warp};
+use super::threads::{DeferredAcquire, Warp};
 use crate::base::lanes::LaneMask;
 use crate::isa::{Ordering, Scope};
 
-/// How an object is used: with which semantics and scope.
+/// The semantics and the scope of an operation on an mbarrier.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectUse {
     /// The semantics.
@@ -31,11 +31,11 @@ impl HappensBefore {
     }
 
     /// Lanes arrive at an object in `phase`, which releases their clock; a relaxed arrival releases that of their last fence.
-    pub fn arrive_at_object(&mut self, actor: Actor, key: ObjectKey, phase: u64, how: ObjectUse) {
+    pub fn arrive_at_object(&mut self, actor: Actor, key: ObjectKey, phase: u64, semantics: ObjectUse) {
         let Actor { warp, lanes, tick, .. } = actor;
         let block = self.acting(actor);
-        let party = Endpoint { block: block.number, is_narrow: how.scope == Scope::Cta };
-        let released: Vec<(Endpoint, VectorClock)> = if how.ordering == Ordering::Relaxed {
+        let party = Endpoint { block: block.number, is_narrow: semantics.scope == Scope::Cta };
+        let released: Vec<(Endpoint, VectorClock)> = if semantics.ordering == Ordering::Relaxed {
             // Release pattern: what lies before a fence before it.
             let scopes = [(party, Scope::Cluster), (Endpoint { is_narrow: true, ..party }, Scope::Cta)];
             scopes.into_iter().filter_map(|(party, scope)| Some((party, block.fenced(warp, lanes, scope)?))).collect()
@@ -49,13 +49,13 @@ impl HappensBefore {
     }
 
     /// Lanes have seen that a phase of an object has ended.
-    pub fn wait_for_object(&mut self, actor: Actor, key: ObjectKey, how: ObjectUse) {
+    pub fn wait_for_object(&mut self, actor: Actor, key: ObjectKey, semantics: ObjectUse) {
         let object = self.objects.entry(key).or_default();
         let released: Vec<_> = object.ended.iter().filter_map(|(by, clock)| Some((*by, clock.clone()?))).collect();
         let block = self.acting(actor);
-        let own = Endpoint { block: block.number, is_narrow: how.scope == Scope::Cta };
+        let own = Endpoint { block: block.number, is_narrow: semantics.scope == Scope::Cta };
         let warp = &mut block.warps[actor.warp];
-        let is_relaxed = how.ordering == Ordering::Relaxed;
+        let is_relaxed = semantics.ordering == Ordering::Relaxed;
         released.into_iter().for_each(|(by, clock)| warp.acquire_phase((by, own), actor.lanes, is_relaxed, clock));
     }
 
@@ -70,7 +70,7 @@ impl HappensBefore {
         assert!(object.arrived.keys().all(|(later, _)| *later > phase), "what arrived in phase {phase} is released");
     }
 
-    /// Lanes issue copy `id`, which completes on a barrier object.
+    /// Lanes issue copy `id`, which completes on an mbarrier.
     pub fn issue_copy(&mut self, actor: Actor, id: u64) -> Agent {
         let Actor { warp, lanes, tick, .. } = actor;
         let block = self.acting(actor);
@@ -106,9 +106,9 @@ impl Warp {
     fn acquire_phase(&mut self, (by, own): (Endpoint, Endpoint), lanes: LaneMask, relaxed: bool, clock: Arc<VectorClock>) {
         let scope = if by.block == own.block { Scope::Cta } else { Scope::Cluster };
         match (by.shares_scope(own), relaxed) {
-            (false, _) => self.miss(lanes, &clock),
+            (false, _) => self.miss_by_scope(lanes, &clock),
             (true, false) => self.acquire(lanes, &clock),
-            (true, true) => Pending { lanes, scope, sc: ScFence::Unrelated, clock }.add_to(&mut self.pending),
+            (true, true) => DeferredAcquire { lanes, scope, sc: ScFence::Unrelated, clock }.add_to(&mut self.deferred),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What can be ordered: an operation of lanes of a warp, or one that they have put in flight.
+//! Operations, between which happens-before is a relation: those of lanes of a warp, or those that they have put in flight.
 
 use crate::base::lanes::LaneMask;
 use crate::base::{Tick, WarpId};
@@ -19,14 +19,14 @@ pub enum AsyncKind {
 /// Kinds of [`AsyncKind`].
 pub const ASYNC_KINDS: usize = 4;
 
-/// What performs an operation.
+/// The agent that performs an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agent {
     /// The threads themselves.
     Threads,
     /// An asynchronous operation of a kind that its threads wait for.
     Async(AsyncKind),
-    /// A copy that completes on a barrier object; its number in its block.
+    /// A copy that completes on an mbarrier; its number in its block.
     Copy(u32),
 }
 
@@ -41,7 +41,7 @@ pub struct Operation {
     pub warp: WarpId,
     /// The lanes.
     pub lanes: LaneMask,
-    /// What performs it.
+    /// The agent that performs it.
     pub agent: Agent,
     /// Whether it only reads.
     pub only_reads: bool,
@@ -56,6 +56,6 @@ pub struct Actor {
     pub warp: WarpId,
     /// They.
     pub lanes: LaneMask,
-    /// When.
+    /// The tick.
     pub tick: Tick,
 }

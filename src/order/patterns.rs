@@ -6,7 +6,7 @@ use super::clock::join_into;
 use super::locations::{AcquireResult, ScFence};
 use super::operation::Actor;
 use super::state::HappensBefore;
-use super::threads::Pending;
+use super::threads::DeferredAcquire;
 use crate::base::lanes::{LaneMask, PerLane};
 use crate::isa::{Ordering, Scope};
 
@@ -28,48 +28,48 @@ pub struct Strong {
 }
 
 impl HappensBefore {
-    /// What a strong access acquires from locations, and releases there: `memory` is 0 for global memory, or the block slot of a block plus
-    /// one.
-    pub fn release_acquire(&mut self, actor: Actor, memory: u32, addresses: &PerLane<u64>, how: Strong) {
-        assert!(how.reads || how.writes, "an access reads or writes");
+    /// A strong access acquires the clocks of its locations and releases to them: `memory` is 0 for global memory, or the block slot of a
+    /// block plus one.
+    pub fn release_acquire(&mut self, actor: Actor, memory: u32, addresses: &PerLane<u64>, access: Strong) {
+        assert!(access.reads || access.writes, "an access reads or writes");
         let Actor { warp, lanes, tick, .. } = actor;
         let is_quiet = self.locations.is_empty();
-        let releases = how.writes && how.ordering.releases();
-        let acquires = how.ordering.acquires();
+        let releases = access.writes && access.ordering.releases();
+        let acquires = access.ordering.acquires();
         let block = self.acting(actor);
-        let has_fence = !block.warps[warp].fences.is_empty() || how.writes && block.knows_fence(warp);
+        let has_fence = !block.warps[warp].fences.is_empty() || access.writes && block.knows_fence(warp);
         if is_quiet && !releases && !has_fence {
             return;
         }
         let cluster = self.cluster();
         let Some(Some(block)) = self.blocks.get_mut(actor.block_slot as usize) else { return };
         for lane in lanes.iter() {
-            let at = (memory, addresses[lane], how.bytes);
-            if how.reads && (acquires || !how.is_reduction) {
-                for found in self.locations.read(at, (how.scope, acquires), block.number, cluster) {
+            let at = (memory, addresses[lane], access.bytes);
+            if access.reads && (acquires || !access.is_reduction) {
+                for found in self.locations.read(at, (access.scope, acquires), block.number, cluster) {
                     let warp = &mut block.warps[warp];
                     match found {
                         AcquireResult::Seen(_, sc, clock) if acquires && sc != ScFence::Needed => {
                             warp.acquire(LaneMask::of(lane), &clock);
                         }
                         AcquireResult::Seen(scope, sc, clock) => {
-                            Pending { lanes: LaneMask::of(lane), scope, sc, clock }.add_to(&mut warp.pending);
+                            DeferredAcquire { lanes: LaneMask::of(lane), scope, sc, clock }.add_to(&mut warp.deferred);
                         }
-                        AcquireResult::Missed(clock) => warp.miss(LaneMask::of(lane), &clock),
+                        AcquireResult::Missed(clock) => warp.miss_by_scope(LaneMask::of(lane), &clock),
                     }
                 }
             }
-            if how.writes {
+            if access.writes {
                 let mut clocks = Vec::new();
                 if releases {
                     let mut clock = block.released(warp, LaneMask::of(lane), tick);
                     let before = block.warps[warp].fenced_by(LaneMask::of(lane));
                     before.iter().for_each(|before| join_into(&mut clock.before_fence, before));
-                    clocks.push((how.scope, ScFence::Unrelated, Arc::new(clock)));
+                    clocks.push((access.scope, ScFence::Unrelated, Arc::new(clock)));
                 }
                 for fenced in block.warps[warp].fences.iter().filter(|fenced| fenced.lanes.contains(lane)) {
                     let sc = if fenced.sc { ScFence::Enough } else { ScFence::Unrelated };
-                    clocks.push((how.scope.min(fenced.scope), sc, Arc::new(fenced.clock.released(LaneMask::of(lane)))));
+                    clocks.push((access.scope.min(fenced.scope), sc, Arc::new(fenced.clock.released(LaneMask::of(lane)))));
                 }
                 for before in block.before_fence(warp, lane) {
                     // The last fence of the thread itself says the same, if it knew that.
@@ -77,7 +77,7 @@ impl HappensBefore {
                         clocks.push((Scope::Gpu, ScFence::Needed, Arc::clone(before)));
                     }
                 }
-                self.locations.write(at, ((block.number, warp, lane as u8), how.scope), how.reads, cluster, clocks);
+                self.locations.write(at, ((block.number, warp, lane as u8), access.scope), access.reads, cluster, clocks);
             }
         }
     }

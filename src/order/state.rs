@@ -15,7 +15,7 @@ use crate::base::{Tick, WarpId};
 /// Fences of blocks that have left the machine that are kept.
 const FENCES_LEFT: usize = 64;
 
-/// What every thread of a launch has acquired.
+/// The happens-before relation: the clocks of all threads of a launch.
 #[derive(Clone, Debug)]
 pub struct HappensBefore {
     /// The lanes of each warp of a block.
@@ -31,9 +31,9 @@ pub struct HappensBefore {
     pub(super) fences_of_exited: VecDeque<(u32, WarpId, Fenced)>,
     /// By the first block slot.
     pub(super) clusters: BTreeMap<u32, ClusterBarrier>,
-    /// Barrier objects.
+    /// Mbarriers.
     pub(super) objects: BTreeMap<ObjectKey, Object>,
-    /// Copies in flight that complete on barrier objects, by number.
+    /// Copies in flight that complete on mbarriers, by number.
     pub(super) pending_copies: BTreeMap<u64, PendingCopy>,
 }
 

@@ -1,4 +1,5 @@
-//! What the threads on the machine know, in layers: all of a block, all of a warp, some lanes of a warp.
+//! The clocks of resident threads, in layers: what all threads of a block, all lanes of a warp, or some lanes of a warp have acquired. A
+//! thread *knows* an operation if that is in its clock: the operation happens before what the thread does next.
 
 use std::sync::Arc;
 
@@ -32,13 +33,13 @@ pub struct Block {
     pub number: u32,
     /// Operations of all its threads before this tick happen before what any of them does next.
     pub all_before: Tick,
-    /// The clock that all its threads have joined beside that.
+    /// The clock that all its threads have acquired in addition.
     pub known: Option<Arc<VectorClock>>,
     /// Its warps.
     pub warps: IdVec<WarpId, Warp>,
     /// The arrivals at its barriers.
     pub barriers: [Vec<Arrival>; BARRIERS],
-    /// Copies that complete on barrier objects, issued so far.
+    /// The number of copies issued that complete on mbarriers.
     pub copies: u32,
     /// In a cluster, the clocks of the threads that have exited, and what had completed when one of its threads passed a barrier of the
     /// cluster.
@@ -56,21 +57,21 @@ pub struct Warp {
     pub warp_before: Tick,
     /// The same by a barrier of the warp, without what only running in lockstep orders.
     pub synchronized_before: Tick,
-    /// What else all its live lanes know.
+    /// The clock that all its live lanes have acquired in addition.
     pub known: Option<Arc<VectorClock>>,
-    /// What only some of its lanes know.
-    pub parts: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
-    /// What each lane did for itself alone.
+    /// The clocks that only some of its lanes have acquired.
+    pub lane_clocks: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
+    /// The state of each lane that no other thread has acquired.
     pub own: Option<Arc<LaneState>>,
     /// When lanes committed groups: of `cp.async`, of bulk copies, of `wgmma`.
     pub commits: [Vec<(Tick, LaneMask)>; 3],
-    /// Groups of `wgmma` committed so far.
+    /// The number of wgmma-groups committed.
     pub wgmma_groups: u32,
-    /// What lanes knew at their last fences, for the strong writes after them.
+    /// The clocks of lanes at their last fences, which the strong writes after them release.
     pub fences: SmallVec<[Fenced; 1]>,
-    /// What lanes will know at their next fence, from strong reads before it.
-    pub pending: Vec<Pending>,
-    /// What lanes would know, had the scopes been wider.
+    /// The clocks that lanes acquire at their next fence, by strong reads before it.
+    pub deferred: Vec<DeferredAcquire>,
+    /// The clocks that lanes would have acquired if the scopes were wider.
     pub missed: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
     /// Where warps have a stack, the lanes that last ran in lockstep, and when.
     pub lockstep: (LaneMask, Tick),
@@ -78,7 +79,7 @@ pub struct Warp {
     pub syncs: SmallVec<[(LaneMask, LaneMask); 1]>,
 }
 
-/// What lanes knew at a fence.
+/// The clock of lanes at a fence.
 #[derive(Clone, Debug)]
 pub struct Fenced {
     /// The lanes.
@@ -87,12 +88,12 @@ pub struct Fenced {
     pub scope: Scope,
     /// Whether it is a `fence.sc`.
     pub sc: bool,
-    /// What they knew.
+    /// The clock.
     pub clock: WarpClock,
-    /// What they knew that lies before earlier ones.
+    /// The clocks of earlier `fence.sc` that the lanes know, which precede this one in Fence-SC order.
     pub before: SmallVec<[Arc<VectorClock>; 1]>,
-    /// Whether a barrier of the warp has passed on what lies before it.
-    pub is_passed_on: bool,
+    /// Whether a barrier of the warp has propagated what lies before it to all lanes.
+    pub is_propagated: bool,
 }
 
 impl Fenced {
@@ -107,7 +108,7 @@ impl Fenced {
     }
 }
 
-/// What a lane did for itself, which others learn of when it releases it.
+/// The state of a lane that others acquire when it releases it.
 #[derive(Clone, Debug)]
 pub struct LaneState {
     /// When it executed its last proxy fence for a kind of memory, plus one, by [`ProxyKind`].
@@ -122,7 +123,7 @@ impl Default for LaneState {
     }
 }
 
-/// What a warp knew at some time.
+/// The clock of a warp at some time.
 #[derive(Clone, Debug)]
 pub struct WarpClock {
     number: u32,
@@ -132,10 +133,10 @@ pub struct WarpClock {
     warp_before: Tick,
     block: Option<Arc<VectorClock>>,
     known: Option<Arc<VectorClock>>,
-    parts: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
-    pending: Vec<Pending>,
+    lane_clocks: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
+    deferred: Vec<DeferredAcquire>,
     own: Option<Arc<LaneState>>,
-    /// When.
+    /// The tick.
     pub tick: Tick,
 }
 
@@ -146,13 +147,13 @@ pub struct Arrival {
     pub warp: WarpId,
     /// The lanes.
     pub lanes: LaneMask,
-    /// What they knew, if they did not wait and continued.
+    /// Their clock, if they did not wait and continued.
     pub clock: Option<WarpClock>,
 }
 
-/// What lanes will know when they execute a fence of at least this scope.
+/// A deferred acquire: the clock that lanes acquire when they execute a fence of at least this scope.
 #[derive(Clone, Debug)]
-pub struct Pending {
+pub struct DeferredAcquire {
     /// The lanes.
     pub lanes: LaneMask,
     /// The scope.
@@ -160,15 +161,15 @@ pub struct Pending {
     /// Whether a `fence.sc` of any thread that comes after is enough, or the only one that is: where what was read was not written
     /// strongly or not after a fence of the same thread, no pattern synchronizes, but fences have an order.
     pub sc: ScFence,
-    /// What.
+    /// The clock.
     pub clock: Arc<VectorClock>,
 }
 
 impl Block {
-    /// What a warp knows, as of `tick`.
+    /// The clock of a warp at `tick`.
     pub fn clock_at(&self, warp: WarpId, tick: Tick) -> WarpClock {
         let Self { number, all_before, known: block, warps, .. } = self;
-        let Warp { all, warp_before, known, parts, pending, own, .. } = &warps[warp];
+        let Warp { all, warp_before, known, lane_clocks, deferred, own, .. } = &warps[warp];
         WarpClock {
             number: *number,
             warp,
@@ -177,27 +178,27 @@ impl Block {
             warp_before: *warp_before,
             block: block.clone(),
             known: known.clone(),
-            parts: parts.clone(),
-            pending: pending.iter().filter(|pending| pending.sc != ScFence::Unrelated).cloned().collect(),
+            lane_clocks: lane_clocks.clone(),
+            deferred: deferred.iter().filter(|acquire| acquire.sc != ScFence::Unrelated).cloned().collect(),
             own: own.clone(),
             tick,
         }
     }
 
-    /// What `lanes` of a warp release at `tick`: what they know, and what they have done before.
+    /// The clock that `lanes` of a warp release at `tick`: what they have acquired, and their own operations before.
     pub fn released(&self, warp: WarpId, lanes: LaneMask, tick: Tick) -> VectorClock {
-        let Warp { all, warp_before, known, parts, pending, own, .. } = &self.warps[warp];
+        let Warp { all, warp_before, known, lane_clocks, deferred, own, .. } = &self.warps[warp];
         let (number, all_before, block) = (self.number, self.all_before, &self.known);
-        Knowledge { number, warp, all: *all, all_before, warp_before: *warp_before, block, known, parts, pending, own, tick }
+        Knowledge { number, warp, all: *all, all_before, warp_before: *warp_before, block, known, lane_clocks, deferred, own, tick }
             .released(lanes)
     }
 
-    /// Lanes of a warp learn what `clock` says.
+    /// Lanes of a warp acquire `clock`.
     pub fn acquire(&mut self, warp: WarpId, lanes: LaneMask, clock: &Arc<VectorClock>) {
         self.warps[warp].acquire(lanes, clock);
     }
 
-    /// What lanes of a warp released with their fences of at least `scope`.
+    /// The clock that lanes of a warp released by their fences of at least `scope`.
     pub fn fenced(&self, warp: WarpId, lanes: LaneMask, scope: Scope) -> Option<VectorClock> {
         let fences = self.warps[warp].fences.iter().filter(|fenced| fenced.lanes.intersects(lanes) && fenced.scope >= scope);
         fences.map(|fenced| fenced.clock.released(fenced.lanes & lanes)).reduce(|mut all, more| {
@@ -222,14 +223,14 @@ impl Block {
     pub fn has_lane_precision(&self, warp: WarpId, operation: &Operation) -> bool {
         let of = &self.warps[warp];
         operation.block == self.number && operation.warp == warp
-            || !of.parts.is_empty()
+            || !of.lane_clocks.is_empty()
             || operation.lanes.count() > 1 && (self.known.is_some() || of.known.is_some())
     }
 
-    /// Whether lane `lane` of `warp` knows what lane `by` of `operation` did.
-    pub fn happens_before(&self, warp: WarpId, lane: usize, operation: &Operation, by: usize) -> bool {
+    /// Whether lane `lane` of `warp` knows what lane `other` of `operation` did.
+    pub fn happens_before(&self, warp: WarpId, lane: usize, operation: &Operation, other: usize) -> bool {
         let of = &self.warps[warp];
-        let is_own = operation.block == self.number && operation.warp == warp && lane == by;
+        let is_own = operation.block == self.number && operation.warp == warp && lane == other;
         let at_once = match operation.agent {
             Agent::Threads if is_own => true,
             Agent::Threads => {
@@ -245,138 +246,138 @@ impl Block {
         if at_once {
             return true;
         }
-        let parts = of.parts.iter().filter(|(lanes, _)| lanes.contains(lane)).map(|(_, clock)| clock);
-        [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| is_in(clock, operation, LaneMask::of(by)))
+        let lane_clocks = of.lane_clocks.iter().filter(|(lanes, _)| lanes.contains(lane)).map(|(_, clock)| clock);
+        [&self.known, &of.known].into_iter().flatten().chain(lane_clocks).any(|clock| is_in(clock, operation, LaneMask::of(other)))
     }
 
-    /// Whether lane `lane` of `warp` knows that a proxy fence comes after what lane `by` of `operation` did.
-    pub fn fenced_before(&self, memory: ProxyKind, warp: WarpId, lane: usize, operation: &Operation, by: usize) -> bool {
+    /// Whether lane `lane` of `warp` knows that a proxy fence comes after what lane `other` of `operation` did.
+    pub fn fenced_before(&self, proxy: ProxyKind, warp: WarpId, lane: usize, operation: &Operation, other: usize) -> bool {
         let of = &self.warps[warp];
-        let is_own = operation.block == self.number && operation.warp == warp && lane == by;
-        if is_own && of.own.as_ref().is_some_and(|own| own.fenced[memory as usize][lane] > operation.tick) {
+        let is_own = operation.block == self.number && operation.warp == warp && lane == other;
+        if is_own && of.own.as_ref().is_some_and(|own| own.fenced[proxy as usize][lane] > operation.tick) {
             return true;
         }
-        let parts = of.parts.iter().filter(|(lanes, _)| lanes.contains(lane)).map(|(_, clock)| clock);
+        let lane_clocks = of.lane_clocks.iter().filter(|(lanes, _)| lanes.contains(lane)).map(|(_, clock)| clock);
         [&self.known, &of.known]
             .into_iter()
             .flatten()
-            .chain(parts)
-            .any(|clock| clock_fenced_before(clock, memory, operation, LaneMask::of(by)))
+            .chain(lane_clocks)
+            .any(|clock| clock_fenced_before(clock, proxy, operation, LaneMask::of(other)))
     }
 
     /// Whether every lane of `warp` knows that such a fence lies after all that `operation` did. False also where the lane decides.
-    pub fn all_fenced_before(&self, memory: ProxyKind, warp: WarpId, operation: &Operation) -> bool {
+    pub fn all_fenced_before(&self, proxy: ProxyKind, warp: WarpId, operation: &Operation) -> bool {
         let of = &self.warps[warp];
-        [&self.known, &of.known].into_iter().flatten().any(|clock| clock_fenced_before(clock, memory, operation, operation.lanes))
+        [&self.known, &of.known].into_iter().flatten().any(|clock| clock_fenced_before(clock, proxy, operation, operation.lanes))
     }
 
     /// Whether `warp` knows anything of other blocks.
     pub fn knows_others(&self, warp: WarpId) -> bool {
         let of = &self.warps[warp];
-        let parts = of.parts.iter().map(|(_, clock)| clock);
-        [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| clock.knows_others(self.number))
+        let lane_clocks = of.lane_clocks.iter().map(|(_, clock)| clock);
+        [&self.known, &of.known].into_iter().flatten().chain(lane_clocks).any(|clock| clock.knows_others(self.number))
     }
 
     /// Lanes of `warp` execute a `fence.sc`: they acquire what becomes known after one.
     pub fn pass_fence(&mut self, warp: WarpId, lanes: LaneMask) {
         let of = &mut self.warps[warp];
-        let parts = of.parts.iter().filter(|(mask, _)| mask.intersects(lanes)).map(|(_, clock)| clock);
+        let lane_clocks = of.lane_clocks.iter().filter(|(mask, _)| mask.intersects(lanes)).map(|(_, clock)| clock);
         let released: SmallVec<[Arc<VectorClock>; 2]> =
-            [&self.known, &of.known].into_iter().flatten().chain(parts).filter_map(|clock| clock.after_fence.clone()).collect();
+            [&self.known, &of.known].into_iter().flatten().chain(lane_clocks).filter_map(|clock| clock.after_fence.clone()).collect();
         released.iter().for_each(|clock| of.acquire(lanes, clock));
     }
 
-    /// What the clocks of `lane` say of what lies before a `fence.sc` that happens before.
+    /// The clocks of the `fence.sc` that `lane` knows.
     pub fn before_fence(&self, warp: WarpId, lane: usize) -> impl Iterator<Item = &Arc<VectorClock>> {
         let of = &self.warps[warp];
-        let parts = of.parts.iter().filter(move |(lanes, _)| lanes.contains(lane)).map(|(_, clock)| clock);
-        [&self.known, &of.known].into_iter().flatten().chain(parts).filter_map(|clock| clock.before_fence.as_ref())
+        let lane_clocks = of.lane_clocks.iter().filter(move |(lanes, _)| lanes.contains(lane)).map(|(_, clock)| clock);
+        [&self.known, &of.known].into_iter().flatten().chain(lane_clocks).filter_map(|clock| clock.before_fence.as_ref())
     }
 
     /// Whether any lane of `warp` comes after a `fence.sc`.
     pub fn knows_fence(&self, warp: WarpId) -> bool {
         let of = &self.warps[warp];
-        let parts = of.parts.iter().map(|(_, clock)| clock);
-        [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| clock.before_fence.is_some())
+        let lane_clocks = of.lane_clocks.iter().map(|(_, clock)| clock);
+        [&self.known, &of.known].into_iter().flatten().chain(lane_clocks).any(|clock| clock.before_fence.is_some())
     }
 
     /// The same of each of `lanes`, each once.
     pub fn before_fence_of(&self, warp: WarpId, lanes: LaneMask) -> SmallVec<[Arc<VectorClock>; 1]> {
         let of = &self.warps[warp];
-        let parts = of.parts.iter().filter(|(mask, _)| mask.intersects(lanes)).map(|(_, clock)| clock);
-        [&self.known, &of.known].into_iter().flatten().chain(parts).filter_map(|clock| clock.before_fence.clone()).collect()
+        let lane_clocks = of.lane_clocks.iter().filter(|(mask, _)| mask.intersects(lanes)).map(|(_, clock)| clock);
+        [&self.known, &of.known].into_iter().flatten().chain(lane_clocks).filter_map(|clock| clock.before_fence.clone()).collect()
     }
 
     /// Lanes of `warp` executed a proxy fence.
-    pub fn fence_proxy(&mut self, warp: WarpId, lanes: LaneMask, memories: &[ProxyKind], tick: Tick) {
+    pub fn fence_proxy(&mut self, warp: WarpId, lanes: LaneMask, proxies: &[ProxyKind], tick: Tick) {
         let mut fenced = self.known.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
         fenced.of_mut(self.number).own.advance_all(self.all_before);
         let of = &mut self.warps[warp];
         of.known.iter().for_each(|known| fenced.join(known));
         fenced.of_mut(self.number).own.advance(warp, of.all, of.all, of.warp_before);
-        fenced.fence(memories);
-        of.parts.iter_mut().filter(|(mask, _)| lanes.contains_all(*mask)).for_each(|(_, clock)| Arc::make_mut(clock).fence(memories));
+        fenced.fence(proxies);
+        of.lane_clocks.iter_mut().filter(|(mask, _)| lanes.contains_all(*mask)).for_each(|(_, clock)| Arc::make_mut(clock).fence(proxies));
         let own = Arc::make_mut(of.own.get_or_insert_default());
-        for memory in memories {
-            lanes.iter().for_each(|lane| own.fenced[*memory as usize][lane] = tick + 1);
+        for proxy in proxies {
+            lanes.iter().for_each(|lane| own.fenced[*proxy as usize][lane] = tick + 1);
         }
         of.acquire(lanes, &Arc::new(fenced));
     }
 }
 
 impl Warp {
-    /// Lanes learn what `clock` says.
+    /// Lanes acquire `clock`.
     pub fn acquire(&mut self, lanes: LaneMask, clock: &Arc<VectorClock>) {
         if lanes & self.live == self.live {
             return join_into(&mut self.known, clock);
         }
-        if self.parts.iter().any(|(mask, known)| mask.contains_all(lanes) && Arc::ptr_eq(known, clock)) {
+        if self.lane_clocks.iter().any(|(mask, known)| mask.contains_all(lanes) && Arc::ptr_eq(known, clock)) {
             return;
         }
-        match self.parts.iter_mut().find(|(mask, _)| *mask == lanes) {
+        match self.lane_clocks.iter_mut().find(|(mask, _)| *mask == lanes) {
             Some((_, known)) => Arc::make_mut(known).join(clock),
-            None => self.parts.push((lanes, Arc::clone(clock))),
+            None => self.lane_clocks.push((lanes, Arc::clone(clock))),
         }
     }
 
-    /// Lanes would have learned what `clock` says, had the scopes been wider.
-    pub fn miss(&mut self, lanes: LaneMask, clock: &Arc<VectorClock>) {
-        // A thread that spins on a location misses the same again and again.
+    /// Lanes would have acquired `clock` if the scopes were wider.
+    pub fn miss_by_scope(&mut self, lanes: LaneMask, clock: &Arc<VectorClock>) {
+        // A thread that spins on a location misses the same clock each time.
         match self.missed.iter_mut().find(|(_, missed)| Arc::ptr_eq(missed, clock)) {
             Some((missed, _)) => *missed |= lanes,
             None => self.missed.push((lanes, Arc::clone(clock))),
         }
     }
 
-    /// What lies before the `fence.sc` of its lanes, of those that no barrier of the warp has passed on yet.
-    fn pass_on_fences(&mut self) -> Option<Arc<VectorClock>> {
+    /// The clock of its lanes at their `fence.sc`, of those that no barrier of the warp has propagated yet.
+    fn propagate_fences(&mut self) -> Option<Arc<VectorClock>> {
         let mut before = None;
-        for fenced in self.fences.iter_mut().filter(|fenced| fenced.is_wide() && !fenced.is_passed_on) {
-            fenced.is_passed_on = true;
+        for fenced in self.fences.iter_mut().filter(|fenced| fenced.is_wide() && !fenced.is_propagated) {
+            fenced.is_propagated = true;
             join_into(&mut before, &Arc::new(fenced.clock.released(fenced.lanes).without_fences()));
         }
         before
     }
 
-    /// What lies before the last `fence.sc` of some of its lanes.
+    /// The clock of some of its lanes at their last `fence.sc`.
     pub fn fenced_by(&self, lanes: LaneMask) -> Option<Arc<VectorClock>> {
         let mut before = None;
-        for fenced in self.fences.iter().filter(|fenced| fenced.is_wide() && !fenced.is_passed_on && fenced.lanes.intersects(lanes)) {
+        for fenced in self.fences.iter().filter(|fenced| fenced.is_wide() && !fenced.is_propagated && fenced.lanes.intersects(lanes)) {
             join_into(&mut before, &Arc::new(fenced.clock.released(fenced.lanes & lanes).without_fences()));
         }
         before
     }
 
-    /// What its lanes for themselves and parts of them know becomes known to all.
+    /// All lanes acquire what single lanes or some of them have acquired.
     pub fn gather(&mut self, number: u32, warp: WarpId) {
-        let before = self.pass_on_fences();
-        if self.own.is_none() && self.parts.is_empty() && self.pending.is_empty() && before.is_none() {
+        let before = self.propagate_fences();
+        if self.own.is_none() && self.lane_clocks.is_empty() && self.deferred.is_empty() && before.is_none() {
             return;
         }
         let known = Arc::make_mut(self.known.get_or_insert_default());
-        let pending = self.pending.iter().filter(|pending| pending.sc != ScFence::Unrelated);
-        pending.for_each(|pending| join_into(&mut known.after_fence, &pending.clock));
-        self.parts.drain(..).for_each(|(_, clock)| known.join(&clock));
+        let deferred = self.deferred.iter().filter(|acquire| acquire.sc != ScFence::Unrelated);
+        deferred.for_each(|acquire| join_into(&mut known.after_fence, &acquire.clock));
+        self.lane_clocks.drain(..).for_each(|(_, clock)| known.join(&clock));
         before.iter().for_each(|before| join_into(&mut known.before_fence, before));
         if let Some(own) = self.own.take() {
             own.add_to(known.of_mut(number), warp, self.all, self.all);
@@ -394,14 +395,14 @@ impl LaneState {
 }
 
 impl WarpClock {
-    /// What `lanes` released then: what they knew, and what they had done before.
+    /// The clock that `lanes` released then: what they had acquired, and their own operations before.
     pub fn released(&self, lanes: LaneMask) -> VectorClock {
-        let Self { number, warp, all, all_before, warp_before, ref block, ref known, ref parts, ref pending, ref own, tick } = *self;
-        Knowledge { number, warp, all, all_before, warp_before, block, known, parts, pending, own, tick }.released(lanes)
+        let Self { number, warp, all, all_before, warp_before, ref block, ref known, ref lane_clocks, ref deferred, ref own, tick } = *self;
+        Knowledge { number, warp, all, all_before, warp_before, block, known, lane_clocks, deferred, own, tick }.released(lanes)
     }
 }
 
-/// What a warp knows at a time, of which lanes release a part.
+/// The clock of a warp at a time, from which the clock of some lanes is computed.
 struct Knowledge<'a> {
     number: u32,
     warp: WarpId,
@@ -410,8 +411,8 @@ struct Knowledge<'a> {
     warp_before: Tick,
     block: &'a Option<Arc<VectorClock>>,
     known: &'a Option<Arc<VectorClock>>,
-    parts: &'a [(LaneMask, Arc<VectorClock>)],
-    pending: &'a [Pending],
+    lane_clocks: &'a [(LaneMask, Arc<VectorClock>)],
+    deferred: &'a [DeferredAcquire],
     own: &'a Option<Arc<LaneState>>,
     tick: Tick,
 }
@@ -420,9 +421,9 @@ impl Knowledge<'_> {
     fn released(&self, lanes: LaneMask) -> VectorClock {
         let mut clock = self.block.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
         self.known.iter().for_each(|known| clock.join(known));
-        self.parts.iter().filter(|(mask, _)| mask.intersects(lanes)).for_each(|(_, known)| clock.join(known));
-        let pending = self.pending.iter().filter(|pending| pending.sc != ScFence::Unrelated && pending.lanes.intersects(lanes));
-        pending.for_each(|pending| join_into(&mut clock.after_fence, &pending.clock));
+        self.lane_clocks.iter().filter(|(mask, _)| mask.intersects(lanes)).for_each(|(_, known)| clock.join(known));
+        let deferred = self.deferred.iter().filter(|acquire| acquire.sc != ScFence::Unrelated && acquire.lanes.intersects(lanes));
+        deferred.for_each(|acquire| join_into(&mut clock.after_fence, &acquire.clock));
         let known = clock.of_mut(self.number);
         known.own.advance_all(self.all_before);
         known.own.advance(self.warp, self.all, self.all, self.warp_before);
@@ -449,9 +450,9 @@ pub fn is_in(clock: &VectorClock, operation: &Operation, lanes: LaneMask) -> boo
     }
 }
 
-fn clock_fenced_before(clock: &VectorClock, memory: ProxyKind, operation: &Operation, lanes: LaneMask) -> bool {
+fn clock_fenced_before(clock: &VectorClock, proxy: ProxyKind, operation: &Operation, lanes: LaneMask) -> bool {
     let known = clock.of(operation.block).and_then(BlockClock::asynchronous);
-    known.is_some_and(|known| known.fenced[memory as usize].of(operation.warp, lanes) > operation.tick)
+    known.is_some_and(|known| known.fenced[proxy as usize].of(operation.warp, lanes) > operation.tick)
 }
 
 fn advance_lanes(known: &mut CompressedClock, ticks: &PerLane<Tick>, warp: WarpId, lanes: LaneMask, all: LaneMask) {
@@ -467,18 +468,18 @@ fn advance_lanes(known: &mut CompressedClock, ticks: &PerLane<Tick>, warp: WarpI
     }
 }
 
-impl Pending {
+impl DeferredAcquire {
     /// Adds it to those of a warp.
-    pub fn add_to(self, pending: &mut Vec<Self>) {
+    pub fn add_to(self, deferred: &mut Vec<Self>) {
         let same = |other: &&mut Self| {
             (other.scope, other.sc) == (self.scope, self.sc) && (Arc::ptr_eq(&other.clock, &self.clock) || other.lanes == self.lanes)
         };
-        match pending.iter_mut().find(same) {
+        match deferred.iter_mut().find(same) {
             Some(other) => {
                 join_shared(&mut other.clock, &self.clock);
                 other.lanes |= self.lanes;
             }
-            None => pending.push(self),
+            None => deferred.push(self),
         }
     }
 }

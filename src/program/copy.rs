@@ -19,7 +19,7 @@ pub struct SpaceAddress {
     pub address: Address,
 }
 
-/// How much of its source a `cp.async` reads; the rest reads as zeros.
+/// The part of its source that a `cp.async` reads; the rest reads as zeros.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kept {
     /// All of it.
@@ -30,16 +30,16 @@ pub enum Kept {
     Unless(PredSrc),
 }
 
-/// What says that a copy of a block has ended.
+/// The completion mechanism of a bulk copy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Completion {
     /// The bulk group of the thread.
     BulkGroup,
-    /// The bytes it brings to this barrier object.
+    /// The bytes it brings to this mbarrier.
     Mbarrier(SpaceAddress),
 }
 
-/// What an asynchronous instruction does.
+/// The operation of an asynchronous instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CopyOp {
     /// `cp.async`: each lane copies `bytes` bytes of global memory to the block's shared memory.
@@ -50,7 +50,7 @@ pub enum CopyOp {
         from: SpaceAddress,
         /// 4, 8 or 16.
         bytes: u32,
-        /// How much of the source is read.
+        /// The part of the source that is read.
         kept: Kept,
     },
     /// `cp.async.bulk`, `cp.reduce.async.bulk`: each lane copies a block of `bytes` bytes, a 32-bit value.
@@ -61,13 +61,13 @@ pub enum CopyOp {
         from: SpaceAddress,
         /// Length.
         bytes: Src,
-        /// What combines it with the destination, if it does not replace it.
+        /// The reduction with the destination, if it does not replace it.
         reduction: Option<(AtomicFn, ScalarType)>,
-        /// What says that it has ended.
+        /// Its completion mechanism.
         completion: Completion,
         /// The ranks of the blocks of the cluster that get a copy, as bits of a 16-bit value.
         multicast: Option<Src>,
-        /// Which bytes of every 16 are copied, as bits of a 16-bit value.
+        /// The bytes of every 16 that are copied, as bits of a 16-bit value.
         byte_mask: Option<Src>,
     },
     /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`.
@@ -80,39 +80,39 @@ pub enum CopyOp {
         ty: ScalarType,
         /// Elements, in [`Program::sources`](super::Program).
         values: ListId,
-        /// What combines it with the destination, if it does not replace it.
+        /// The reduction with the destination, if it does not replace it.
         reduction: Option<AtomicFn>,
-        /// The barrier object it brings its bytes to.
+        /// The mbarrier it brings its bytes to.
         mbarrier: SpaceAddress,
     },
     /// `cp.async.mbarrier.arrive`: arrives when the lane's `cp.async` so far have ended.
     Arrive {
-        /// Semantics of the arrival, and the space of the barrier object.
+        /// Semantics of the arrival, and the space of the mbarrier.
         access: Access,
-        /// The barrier object.
+        /// The mbarrier.
         mbarrier: Address,
         /// `.noinc`: the arrival is one of those the phase wants, and not an additional one.
         counted: bool,
     },
 }
 
-/// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: each lane copies a box of a tensor. It is a load if it completes on a barrier
-/// object, and else a store or a reduction.
+/// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: each lane copies a box of a tensor. It is a load if it completes on an
+/// mbarrier, and else a store or a reduction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorCopy {
-    /// How it walks.
+    /// Tiled, or im2col.
     pub mode: TensorMode,
     /// Generic address of the tensor map.
     pub map: Address,
-    /// Where the box starts, innermost dimension first: 32-bit values, one for each dimension.
+    /// The start of the box, innermost dimension first: 32-bit values, one for each dimension.
     pub coordinates: Box<[Src]>,
-    /// What is added to the spatial coordinates of every pixel: 16-bit values.
+    /// The offsets added to the spatial coordinates of every pixel: 16-bit values.
     pub offsets: Box<[Src]>,
     /// The box in shared memory.
     pub shared: SpaceAddress,
-    /// What combines it with the tensor, if it does not replace it.
+    /// The reduction with the tensor, if it does not replace it.
     pub reduction: Option<AtomicFn>,
-    /// What says that it has ended.
+    /// Its completion mechanism.
     pub completion: Completion,
     /// The ranks of the blocks of the cluster that get a copy, as bits of a 16-bit value.
     pub multicast: Option<Src>,

@@ -72,7 +72,7 @@ pub enum ImageFn {
         ty: ScalarType,
         /// `.p`.
         formatted: bool,
-        /// What becomes of accesses out of bounds.
+        /// The mode of accesses out of bounds.
         bounds: SurfaceBounds,
     },
     /// `txq`, `suq`: asked of such a handle.

@@ -98,7 +98,7 @@ impl MultiplyKind {
 /// A fragment that goes between registers and memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FragmentAccess {
-    /// Which.
+    /// The fragment.
     pub fragment: Fragment,
     /// Its registers.
     pub registers: ListId,

@@ -77,7 +77,7 @@ pub struct Program {
     pub target: (u32, Option<char>),
     /// 32 or 64.
     pub address_bits: u32,
-    /// Where things lie.
+    /// The address map.
     pub map: map::Map,
     /// All code, function after function. Every function's code ends with a `Return` or `Exit` of ours, so a `Pc` never runs off it.
     pub code: Vec<Inst>,
@@ -89,7 +89,7 @@ pub struct Program {
     pub opcodes: Vec<Opcode>,
     /// The positions of the operands of all statements, statement by statement.
     pub operand_spans: Vec<Span>,
-    /// What the operands of all statements name, statement by statement.
+    /// The names in operands, statement by statement.
     pub mentions: Vec<Mention>,
     /// `.loc` in force at each instruction; `None` where there is none.
     pub source_lines: Vec<Option<SourceLine>>,
@@ -121,13 +121,13 @@ pub struct Program {
     pub tables: IdVec<TableId, Box<[Pc]>>,
     /// Call sites.
     pub calls: IdVec<CallId, CallSite>,
-    /// What texture and surface instructions do.
+    /// The operations of texture and surface instructions.
     pub images: IdVec<ImageId, ImageAccess>,
-    /// What asynchronous copies, stores and reductions do.
+    /// The operations of asynchronous copies, stores and reductions.
     pub copies: IdVec<CopyId, CopyOp>,
-    /// What matrix instructions of a warp do.
+    /// The operations of matrix instructions of a warp.
     pub matrices: IdVec<MatrixId, MatrixOp>,
-    /// What asynchronous matrix multiplications do.
+    /// The operations of asynchronous matrix multiplications.
     pub wgmmas: IdVec<WgmmaId, WgmmaOp>,
     /// Why the instructions that are not modelled are not, as shown to the user.
     pub unsupported: IdVec<UnsupportedId, String>,
@@ -139,7 +139,7 @@ pub struct Program {
     pub modules: Vec<SourceId>,
 }
 
-/// Which constants are addresses of shared memory.
+/// The constants that are addresses of shared memory.
 #[derive(Clone, Debug, Default)]
 pub struct SharedAddresses {
     /// Indices into `Program::consts32`.
@@ -148,7 +148,7 @@ pub struct SharedAddresses {
     pub wide: Vec<u32>,
 }
 
-/// How the vendor's assembler makes one operation of two.
+/// A contraction by the vendor's assembler: one operation made of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ContractionKind {
     /// A product, or what is computed as one, and its addition or subtraction are rounded once (`fma`).
@@ -162,7 +162,7 @@ pub enum ContractionKind {
 /// Two operations that the vendor's assembler makes one of: `taker` takes the operands of `given` in place of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contraction {
-    /// How they are joined.
+    /// The kind of contraction.
     pub how: ContractionKind,
     /// The second one: the addition, the scaling or the reciprocal.
     pub taker: Pc,
@@ -197,7 +197,7 @@ pub struct SourceLine {
 pub struct Function {
     /// Its name.
     pub name: Arc<str>,
-    /// Where the name is declared.
+    /// The declaration of the name.
     pub span: Span,
     /// Whether it is a kernel.
     pub is_kernel: bool,
@@ -245,7 +245,7 @@ pub struct Slots {
 pub struct Register {
     /// Its name with `%` if it has one; of `%r<100>` the part before the number, `%r`.
     pub name: Arc<str>,
-    /// How many registers `%r<100>` declares; `None` for a declaration of one.
+    /// The number of registers that `%r<100>` declares; `None` for a declaration of one.
     pub count: Option<u32>,
     /// Components of each register: 1, or 2 or 4 of a vector.
     pub components: u32,
@@ -290,17 +290,17 @@ pub struct Param {
     pub align: u32,
     /// Whether it was declared as an array.
     pub is_array: bool,
-    /// The kind of handle it is, if it is one.
-    pub handle: Option<ImageKind>,
+    /// The opaque type, if it is one: its value is a handle.
+    pub opaque: Option<ImageKind>,
     /// `.ptr` space of a kernel parameter, if declared.
     pub pointer: Option<Space>,
-    /// Which component of a vector register it is, and of how many: such a parameter is as many, one after the other.
+    /// The component of a vector register that it is, and their number: such a parameter is split into its components, in order.
     pub component: Option<(u32, u32)>,
-    /// Where the function finds it.
+    /// Its storage.
     pub place: ParamPlace,
 }
 
-/// Where a parameter lies.
+/// The storage of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamPlace {
     /// `.reg`: a slot of the callee's frame.
@@ -333,7 +333,7 @@ pub struct Limits {
 pub struct Variable {
     /// Its name.
     pub name: Arc<str>,
-    /// Where it is declared.
+    /// Its declaration.
     pub span: Span,
     /// Element type.
     pub ty: ScalarType,
@@ -341,7 +341,7 @@ pub struct Variable {
     pub shape: Vec<u64>,
     /// Whether it was declared with dimensions, those of a vector left aside.
     pub is_array: bool,
-    /// Where it lies. For `Local`, the offset in the frame of `function`, or the address of a variable of the module.
+    /// Its location. For `Local`, the offset in the frame of `function`, or the address of a variable of the module.
     pub location: Location,
     /// Size in bytes; 0 for `extern .shared x[]`, which denotes the dynamic shared memory: it starts at [`map::SHARED_RESERVED`] +
     /// `Function::shared_bytes` of the kernel, and `location` says nothing.
@@ -352,9 +352,9 @@ pub struct Variable {
     pub init: Vec<u8>,
     /// The function it is declared in.
     pub function: Option<FuncId>,
-    /// The kind of handle it is, if it is one.
-    pub handle: Option<ImageKind>,
-    /// What its initializer says, of a `.samplerref`.
+    /// The opaque type, if it is one: its value is a handle.
+    pub opaque: Option<ImageKind>,
+    /// The sampling modes of a `.samplerref`, from its initializer.
     pub sampler: Option<Box<Sampler>>,
 }
 
@@ -363,7 +363,7 @@ pub struct Variable {
 pub struct SharedVariable<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Where it starts.
+    /// Its start.
     pub start: u64,
     /// Its size, that of dynamic shared memory included.
     pub bytes: u64,
@@ -387,11 +387,11 @@ impl Program {
 /// A call: what it calls and how arguments travel.
 #[derive(Clone, Debug)]
 pub struct CallSite {
-    /// What is called.
+    /// The callee.
     pub target: CallTarget,
     /// Arguments, in the callee's order of parameters.
     pub args: Vec<CallArg>,
-    /// Where results go, in the callee's order of results.
+    /// The destinations of the results, in the callee's order.
     pub results: Vec<CallArg>,
 }
 
@@ -405,7 +405,7 @@ impl CallTarget {
     }
 }
 
-/// What a call calls.
+/// The callee of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallTarget {
     /// A function of the module.
@@ -441,7 +441,7 @@ pub enum CallArg {
     Ignored,
 }
 
-/// Which slot each register of a function got, by number.
+/// The slot of each register of a function, by number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
     b32: Vec<Option<Slot>>,
@@ -572,7 +572,7 @@ impl Program {
         format!("{}:{}", file.short_name(), file.line_of(span.start))
     }
 
-    /// What the instruction at `taker` is joined with and takes the operands of, if it is.
+    /// The contraction by which the instruction at `taker` takes the operands of another one, if any.
     pub fn contracted_given(&self, taker: Pc) -> Option<Contraction> {
         let index = self.contracted.binary_search_by_key(&taker, |contracted| contracted.taker).ok()?;
         self.contracted.get(index).copied()

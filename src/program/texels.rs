@@ -16,7 +16,7 @@ pub struct Image {
     pub handle: u64,
     /// How it is called in messages: the variable, or the buffer.
     pub name: Arc<str>,
-    /// What it is.
+    /// Its content.
     pub content: Content,
 }
 

@@ -9,7 +9,7 @@ use super::labels::{self, Labels};
 use super::operands::{NumberedRegister, RegisterRef};
 use super::parameter;
 use super::scope::{self, Symbol};
-use super::variable::{self, Extent, Region};
+use super::variable::{self, Region, VariableLayout};
 use crate::base::{Diagnostic, Span};
 use crate::isa::ScalarType;
 use crate::program::{
@@ -313,17 +313,17 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
                 Err(error.with_help("only before PTX 1.4 they stand in the body; '.param' variables for calls came with PTX 2.0"))
             }
             "local" | "param" => {
-                let extent = variable::extent(variable)?;
-                parameter::check_vector_in_param(variable, &extent)?;
-                let (bytes, align) = (extent.bytes, extent.align);
-                let id = self.module.variable(variable, extent, Some(self.id))?;
+                let layout = variable::layout(variable)?;
+                parameter::check_vector_in_param(variable, &layout)?;
+                let (bytes, align) = (layout.bytes, layout.align);
+                let id = self.module.variable(variable, layout, Some(self.id))?;
                 let offset = self.frame.allocate(bytes, align, variable.name.span)?;
                 self.module.program.variables[id.index()].location.address = offset;
                 Ok(())
             }
             _ => {
-                let extent = variable::extent(variable)?;
-                self.module.variable(variable, extent, Some(self.id)).map(|_| ())
+                let layout = variable::layout(variable)?;
+                self.module.variable(variable, layout, Some(self.id)).map(|_| ())
             }
         }
     }
@@ -346,10 +346,10 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
 
     /// Declares the registers of a `.reg` declaration and returns the first.
     fn register(&mut self, variable: &Variable<'a>) -> Result<NumberedRegister, Diagnostic> {
-        let extent = variable::extent(variable)?;
-        variable::check_available(variable, extent.ty, &self.module.header)?;
+        let layout = variable::layout(variable)?;
+        variable::check_available(variable, layout.ty, &self.module.header)?;
         let name = variable.name;
-        if extent.is_array() {
+        if layout.is_array() {
             let error = Diagnostic::error("space", name.span, "registers cannot form an array");
             return Err(error.with_help(format!("'{}<N>' declares N registers; '.local' variables can be indexed", name.text)));
         }
@@ -360,15 +360,15 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             Some(count) => const_expr::evaluate_count(count)?,
             None => 1,
         };
-        let first = self.numbers(&extent, count, name)?;
-        let components = extent.components;
+        let first = self.numbers(&layout, count, name)?;
+        let components = layout.components;
         let count = variable.count.is_some().then_some(count as u32);
         if !parameter::is_anonymous(name) {
             self.declare(name, Symbol::Register { first, components }, count)?;
             let start = self.here().0;
             self.open_registers.push(self.registers.len());
             let (bank, number) = (first.bank, first.number);
-            self.registers.push(Register { name: name.text.into(), count, components, ty: extent.ty, bank, number, scope: start..start });
+            self.registers.push(Register { name: name.text.into(), count, components, ty: layout.ty, bank, number, scope: start..start });
         }
         Ok(first)
     }
@@ -383,11 +383,11 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     }
 
     /// Numbers for `count` registers; they denote slots until code names them.
-    fn numbers(&mut self, extent: &Extent, count: u64, name: Name<'_>) -> Result<NumberedRegister, Diagnostic> {
-        let bank = extent.ty.bank();
+    fn numbers(&mut self, layout: &VariableLayout, count: u64, name: Name<'_>) -> Result<NumberedRegister, Diagnostic> {
+        let bank = layout.ty.bank();
         let next = self.declared_in(bank);
-        let first = NumberedRegister { bank, number: *next, ty: extent.ty };
-        let wanted = count.saturating_mul(u64::from(extent.components * scope::slots_of(first)));
+        let first = NumberedRegister { bank, number: *next, ty: layout.ty };
+        let wanted = count.saturating_mul(u64::from(layout.components * scope::slots_of(first)));
         match wanted.checked_add(u64::from(*next)).filter(|total| *total <= REGISTERS_MAX) {
             Some(total) => *next = total as u32,
             None => {
@@ -423,29 +423,29 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
 
     /// Declares a parameter of a function that is no kernel: a register or a place in the frame.
     pub(super) fn function_parameter(&mut self, variable: &Variable<'a>) -> Result<Vec<Param>, Diagnostic> {
-        let extent = variable::extent(variable)?;
-        parameter::check_memory_parameter(variable, &extent)?;
+        let layout = variable::layout(variable)?;
+        parameter::check_memory_parameter(variable, &layout)?;
         parameter::check_bare_align(variable)?;
-        if let Some(kind) = extent.handle {
+        if let Some(kind) = layout.opaque {
             let message = format!("only kernels have parameters of type '.{}'", kind.word());
             return Err(Diagnostic::error("type", variable.ty.span, message).with_help("pass the handle's value as a '.u64'"));
         }
         match variable.space.text {
-            "reg" if extent.ty == ScalarType::B128 => {
+            "reg" if layout.ty == ScalarType::B128 => {
                 let error = Diagnostic::error("type", variable.ty.span, "registers over 64 bits cannot be parameters here");
                 Err(error.with_help("pass it in '.param' space"))
             }
             "reg" => {
                 let first = self.register(variable)?;
                 let component = |index: u32| NumberedRegister { number: first.number + index, ..first };
-                let registers: Vec<RegisterRef> = (0..extent.components).map(|index| self.placed(component(index))).collect();
+                let registers: Vec<RegisterRef> = (0..layout.components).map(|index| self.placed(component(index))).collect();
                 let places: Vec<ParamPlace> = registers.iter().map(|register| ParamPlace::Register(register.bank, register.slot)).collect();
-                parameter::register_params(variable, &extent, &places)
+                parameter::register_params(variable, &layout, &places)
             }
             "param" => {
-                parameter::check_vector_in_param(variable, &extent)?;
-                let offset = self.frame.allocate(extent.bytes, extent.align, variable.name.span)?;
-                Ok(vec![parameter::param(variable, &extent, ParamPlace::Frame(offset as u32))?])
+                parameter::check_vector_in_param(variable, &layout)?;
+                let offset = self.frame.allocate(layout.bytes, layout.align, variable.name.span)?;
+                Ok(vec![parameter::param(variable, &layout, ParamPlace::Frame(offset as u32))?])
             }
             other => {
                 let error = Diagnostic::error("space", variable.space.span, format!("a parameter cannot be '.{other}'"));
@@ -496,17 +496,17 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     /// Parameters of a prototype; where they lie is the callee's business.
     fn prototype_params(&mut self, variables: &[Variable<'a>]) -> Result<Vec<Param>, Diagnostic> {
         let read = |variable: &Variable<'a>| {
-            let extent = variable::extent(variable)?;
-            parameter::check_memory_parameter(variable, &extent)?;
+            let layout = variable::layout(variable)?;
+            parameter::check_memory_parameter(variable, &layout)?;
             parameter::check_bare_align(variable)?;
             match variable.space.text {
                 "param" => {
-                    parameter::check_vector_in_param(variable, &extent)?;
-                    Ok(vec![parameter::param(variable, &extent, ParamPlace::Frame(0))?])
+                    parameter::check_vector_in_param(variable, &layout)?;
+                    Ok(vec![parameter::param(variable, &layout, ParamPlace::Frame(0))?])
                 }
                 _ => {
-                    let places = vec![ParamPlace::Register(Bank::B32, Slot::default()); extent.components as usize];
-                    parameter::register_params(variable, &extent, &places)
+                    let places = vec![ParamPlace::Register(Bank::B32, Slot::default()); layout.components as usize];
+                    parameter::register_params(variable, &layout, &places)
                 }
             }
         };

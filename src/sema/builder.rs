@@ -8,7 +8,7 @@ use super::header::Header;
 use super::index::Index;
 use super::scope::Scopes;
 use super::shared::SharedLayout;
-use super::variable::{Extent, Region};
+use super::variable::{Region, VariableLayout};
 use crate::base::{Diagnostic, Span};
 use crate::program::map::{self, Map, Maps};
 use crate::program::{FuncId, Function, Limits, Placement, Program, Slots, SourceLine, VarId};
@@ -49,7 +49,7 @@ pub(super) struct ModuleBuilder<'a> {
 
 /// A variable that was declared `.extern`.
 pub(super) struct Extern {
-    pub(super) extent: Extent,
+    pub(super) layout: VariableLayout,
     pub(super) id: VarId,
     pub(super) span: Span,
 }

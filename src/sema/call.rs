@@ -341,9 +341,9 @@ struct Passed {
 
 /// Checks a `.param` variable against the parameter it is passed for.
 fn check_memory(passed: &Passed, param: &Param, span: Span) -> Result<(), Diagnostic> {
-    let is_open = param.is_array && param.bytes == 0;
+    let is_unsized = param.is_array && param.bytes == 0;
     let fits = if param.is_array && passed.is_array {
-        passed.ty.bits() == param.ty.bits() && (is_open || passed.bytes == u64::from(param.bytes))
+        passed.ty.bits() == param.ty.bits() && (is_unsized || passed.bytes == u64::from(param.bytes))
     } else {
         !param.is_array && !passed.is_array && passed.bytes == u64::from(param.bytes) && compatible(passed.ty, param.ty)
     };

@@ -31,7 +31,7 @@ pub enum FileError {
         path: PathBuf,
         /// The first byte that is not text.
         byte: u8,
-        /// Where it is.
+        /// The offset of the first such byte.
         offset: usize,
         /// What it may be.
         hint: &'static str,

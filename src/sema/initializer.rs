@@ -3,7 +3,7 @@
 use super::builder::ModuleBuilder;
 use super::const_expr::{self, Constant};
 use super::scope::Symbol;
-use super::variable::Extent;
+use super::variable::VariableLayout;
 use crate::base::{Diagnostic, Span, counted};
 use crate::isa::{Sampler, ScalarType, Space, TypeKind, sampler_field};
 use crate::program::map;
@@ -18,8 +18,8 @@ const FUNCTIONS_SINCE: (u8, u8) = (2, 1);
 /// Most initialized bytes of one variable.
 const BYTES_MAX: u64 = 1 << 30;
 
-/// The initial bytes of `variable`, trailing zeros left out as far as they are not written; an open array is closed at the length
-/// of its list.
+/// The initial bytes of `variable`, without trailing zeros that no value of the list writes; an unsized array gets the length of its
+/// list.
 ///
 /// # Errors
 /// Lists that do not have the variable's shape, values that do not fit its type, addresses of what is not in global or constant
@@ -28,25 +28,25 @@ pub(super) fn bytes(
     module: &ModuleBuilder<'_>,
     variable: &Variable<'_>,
     init: &Init<'_>,
-    extent: &mut Extent,
+    layout: &mut VariableLayout,
 ) -> Result<Vec<u8>, Diagnostic> {
-    if matches!(extent.ty, ScalarType::F16 | ScalarType::F16x2 | ScalarType::Pred) {
-        let error = Diagnostic::error("type", span_of(init), format!("a variable of type '.{}' cannot be initialized", extent.ty.word()));
-        return Err(error.with_help(format!("declare it '.b{}' and give its bits", extent.ty.bits())));
+    if matches!(layout.ty, ScalarType::F16 | ScalarType::F16x2 | ScalarType::Pred) {
+        let error = Diagnostic::error("type", span_of(init), format!("a variable of type '.{}' cannot be initialized", layout.ty.word()));
+        return Err(error.with_help(format!("declare it '.b{}' and give its bits", layout.ty.bits())));
     }
-    if extent.handle.is_some() {
+    if layout.opaque.is_some() {
         return Ok(Vec::new());
     }
-    if extent.is_open {
+    if layout.is_unsized {
         let length = if let Init::List(values, _) = init { values.len() as u64 } else { 0 };
-        extent.close(length, variable.name)?;
+        layout.set_length(length, variable.name)?;
     }
-    let mut writer = Writer { module, ty: extent.ty, components: extent.components, bytes: Vec::new() };
-    writer.array(init, &extent.shape, 0)?;
+    let mut writer = Writer { module, ty: layout.ty, components: layout.components, bytes: Vec::new() };
+    writer.array(init, &layout.shape, 0)?;
     Ok(writer.bytes)
 }
 
-/// What the initializer of a handle says of sampling; of a texture, the launch says the rest.
+/// The sampling modes in the initializer of an opaque variable (`.texref`, `.samplerref`, `.surfref`); the launch supplies the image.
 ///
 /// # Errors
 /// What is no list of fields, and values that a field of a sampler does not take.
@@ -88,7 +88,7 @@ fn span_of(init: &Init<'_>) -> Span {
     }
 }
 
-/// Lays values down at their places.
+/// Writes values to their offsets.
 struct Writer<'m, 'a> {
     module: &'m ModuleBuilder<'a>,
     ty: ScalarType,
@@ -274,7 +274,7 @@ fn int_bits(constant: Constant) -> Option<u64> {
     }
 }
 
-/// Bits of a `.f32` or `.f64`. The assembler lays the digits of `0f..` down as they are, in a double as well.
+/// Bits of a `.f32` or `.f64`. The assembler copies the digits of `0f..` as they are, into a double as well.
 fn float_bits(constant: Constant, ty: ScalarType) -> Option<u64> {
     let value = match constant {
         Constant::Int { .. } => return None,

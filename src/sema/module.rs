@@ -10,7 +10,7 @@ use super::initializer;
 use super::module_registers;
 use super::scope::Symbol;
 use super::suggest;
-use super::variable::{self, Extent, Region};
+use super::variable::{self, Region, VariableLayout};
 use crate::base::{Diagnostic, Sources, Span};
 use crate::isa::{ImageKind, SPECIAL_REGISTERS, Space, SpecialRegister};
 use crate::program::map::{self};
@@ -45,7 +45,7 @@ impl<'a> ModuleBuilder<'a> {
         let mut region = self.local;
         for variable in variables.filter(|variable| variable.space.text == "local") {
             // What is wrong is reported when it is declared.
-            variable::extent(variable).and_then(|extent| region.allocate(extent.bytes, extent.align, variable.name.span)).ok();
+            variable::layout(variable).and_then(|layout| region.allocate(layout.bytes, layout.align, variable.name.span)).ok();
         }
         self.local_bytes = region.next;
     }
@@ -58,15 +58,15 @@ impl<'a> ModuleBuilder<'a> {
     }
 
     fn try_module_variable(&mut self, variable: &tree::Variable<'a>) -> Result<(), Diagnostic> {
-        let extent = variable::extent(variable)?;
-        variable::check_available(variable, extent.ty, &self.header)?;
+        let layout = variable::layout(variable)?;
+        variable::check_available(variable, layout.ty, &self.header)?;
         if let Some(bank) = variable.bank.as_ref().filter(|_| variable.space.text != "const") {
             return Err(Diagnostic::error("space", bank.span, "only constant memory has banks"));
         }
         self.check_module_name(variable.name)?;
         let has_convention = self.header.version >= CALLING_CONVENTION;
         if variable.space.text == "reg" && !has_convention {
-            return self.module_register(variable, &extent);
+            return self.module_register(variable, &layout);
         }
         if matches!(variable.space.text, "reg" | "sreg" | "param") || variable.space.text == "local" && has_convention {
             let message = format!("'.{}' variables cannot be declared at module scope", variable.space.text);
@@ -80,21 +80,21 @@ impl<'a> ModuleBuilder<'a> {
         if variable.linkage == Some(Linkage::Common) && variable.space.text != "global" {
             return Err(Diagnostic::error("linkage", variable.span, "'.common' variables must be '.global'"));
         }
-        if self.declared_before(variable, &extent)? {
+        if self.declared_before(variable, &layout)? {
             return Ok(());
         }
         let is_extern = variable.linkage == Some(Linkage::Extern);
-        let stored = if is_extern { Some(extent.clone()) } else { None };
-        let id = self.variable(variable, extent, None)?;
-        if let Some(extent) = stored {
-            self.externs.insert(variable.name.text, Extern { extent, id, span: variable.name.span });
+        let stored = if is_extern { Some(layout.clone()) } else { None };
+        let id = self.variable(variable, layout, None)?;
+        if let Some(layout) = stored {
+            self.externs.insert(variable.name.text, Extern { layout, id, span: variable.name.span });
         }
         Ok(())
     }
 
     /// A `.reg` at module scope: every function declares it for itself.
-    fn module_register(&mut self, variable: &tree::Variable<'a>, extent: &Extent) -> Result<(), Diagnostic> {
-        if extent.is_array() || variable.init.is_some() {
+    fn module_register(&mut self, variable: &tree::Variable<'a>, layout: &VariableLayout) -> Result<(), Diagnostic> {
+        if layout.is_array() || variable.init.is_some() {
             return Err(Diagnostic::error("space", variable.name.span, "a register is not an array and has no initial value"));
         }
         self.registers.push(tree::Variable { linkage: None, ..variable.clone() });
@@ -115,7 +115,7 @@ impl<'a> ModuleBuilder<'a> {
     }
 
     /// Whether `variable` only repeats an `.extern` declaration, or is repeated by one.
-    fn declared_before(&mut self, variable: &tree::Variable<'a>, extent: &Extent) -> Result<bool, Diagnostic> {
+    fn declared_before(&mut self, variable: &tree::Variable<'a>, layout: &VariableLayout) -> Result<bool, Diagnostic> {
         let name = variable.name;
         let Some((Symbol::Variable(id), _)) = self.scopes.find(name.text) else { return Ok(false) };
         if variable.linkage == Some(Linkage::Extern) {
@@ -130,13 +130,13 @@ impl<'a> ModuleBuilder<'a> {
         }
         // Where the declaration is of another module, the linker has compared them.
         let is_elsewhere = earlier.span.source != name.span.source;
-        let same_shape = is_elsewhere || earlier.extent.is_open || earlier.extent.shape == extent.shape;
-        let same_type = is_elsewhere || (earlier.extent.ty, earlier.extent.components) == (extent.ty, extent.components);
+        let same_shape = is_elsewhere || earlier.layout.is_unsized || earlier.layout.shape == layout.shape;
+        let same_type = is_elsewhere || (earlier.layout.ty, earlier.layout.components) == (layout.ty, layout.components);
         if !same_type || !same_shape {
             let message = format!("'{}' has another type here than in its '.extern' declaration", name.text);
             return Err(first(Diagnostic::error("type", name.span, message)));
         }
-        self.define(variable, extent.clone(), id)?;
+        self.define(variable, layout.clone(), id)?;
         Ok(true)
     }
 
@@ -147,7 +147,7 @@ impl<'a> ModuleBuilder<'a> {
     pub(super) fn variable(
         &mut self,
         variable: &tree::Variable<'a>,
-        extent: Extent,
+        layout: VariableLayout,
         function: Option<FuncId>,
     ) -> Result<VarId, Diagnostic> {
         let id = VarId::new(self.program.variables.len());
@@ -162,23 +162,23 @@ impl<'a> ModuleBuilder<'a> {
         self.program.variables.push(Variable {
             name: variable.name.text.into(),
             span: variable.name.span,
-            ty: extent.ty,
-            shape: extent.full_shape(),
-            is_array: extent.is_array(),
+            ty: layout.ty,
+            shape: layout.full_shape(),
+            is_array: layout.is_array(),
             location: Location { space, address: 0 },
-            bytes: extent.bytes,
-            align: extent.align,
+            bytes: layout.bytes,
+            align: layout.align,
             init: Vec::new(),
             function,
-            handle: extent.handle,
+            opaque: layout.opaque,
             sampler: None,
         });
-        self.define(variable, extent, id)?;
+        self.define(variable, layout, id)?;
         Ok(id)
     }
 
     /// Gives the declared variable `id` its size, initial bytes and place.
-    fn define(&mut self, variable: &tree::Variable<'a>, mut extent: Extent, id: VarId) -> Result<(), Diagnostic> {
+    fn define(&mut self, variable: &tree::Variable<'a>, mut layout: VariableLayout, id: VarId) -> Result<(), Diagnostic> {
         let space = self.program.variables[id.index()].location.space;
         let is_extern = variable.linkage == Some(Linkage::Extern);
         let init = match &variable.init {
@@ -186,45 +186,45 @@ impl<'a> ModuleBuilder<'a> {
             Some(_) if is_extern => {
                 return Err(Diagnostic::error("linkage", variable.name.span, "an '.extern' variable cannot be initialized"));
             }
-            Some(init) if matches!(space, Space::Global | Space::Const) => initializer::bytes(self, variable, init, &mut extent)?,
+            Some(init) if matches!(space, Space::Global | Space::Const) => initializer::bytes(self, variable, init, &mut layout)?,
             Some(_) => {
                 let message = format!("a '.{}' variable cannot be initialized", variable.space.text);
                 let error = Diagnostic::error("space", variable.name.span, message);
                 return Err(error.with_help("only '.global' and '.const' variables have initial values"));
             }
         };
-        if extent.handle == Some(ImageKind::Sampler) {
+        if layout.opaque == Some(ImageKind::Sampler) {
             self.check_sampler(variable.ty.span)?;
         }
-        if extent.ty == crate::isa::ScalarType::Pred {
+        if layout.ty == crate::isa::ScalarType::Pred {
             return Err(Diagnostic::error("type", variable.ty.span, "a predicate can only be a register"));
         }
-        if !is_extern && extent.bytes == 0 {
+        if !is_extern && layout.bytes == 0 {
             let message = format!("the size of '{}' is not known", variable.name.text);
             let error = Diagnostic::error("size", variable.name.span, message);
             return Err(error.with_help("give the first dimension, an initializer, or '.extern' if it is defined elsewhere"));
         }
-        if space == Space::Const && is_extern && extent.is_open && variable.bank.is_some() {
+        if space == Space::Const && is_extern && layout.is_unsized && variable.bank.is_some() {
             // It is the whole bank.
-            let row = extent.shape.iter().skip(1).fold(extent.element_bytes(), |bytes, length| bytes.saturating_mul(*length));
-            extent.close((CONST_BYTES / row.max(1)).max(1), variable.name)?;
+            let row = layout.shape.iter().skip(1).fold(layout.element_bytes(), |bytes, length| bytes.saturating_mul(*length));
+            layout.set_length((CONST_BYTES / row.max(1)).max(1), variable.name)?;
         }
         // Code after an '.extern' declaration of the same size has its address already.
         let declared = &self.program.variables[id.index()];
         let address = match declared.location.address {
-            address if address != 0 && declared.bytes == extent.bytes => address,
-            _ => self.place(variable, &extent, space, id)?,
+            address if address != 0 && declared.bytes == layout.bytes => address,
+            _ => self.place(variable, &layout, space, id)?,
         };
-        let sampler = match (&variable.init, extent.handle) {
+        let sampler = match (&variable.init, layout.opaque) {
             (Some(init), Some(_)) => Some(Box::new(initializer::sampler(init)?)),
             (None, Some(ImageKind::Sampler)) => Some(Box::default()),
             _ => None,
         };
         let entry = &mut self.program.variables[id.index()];
         entry.location.address = address;
-        entry.shape = extent.full_shape();
-        entry.bytes = extent.bytes;
-        entry.align = extent.align;
+        entry.shape = layout.full_shape();
+        entry.bytes = layout.bytes;
+        entry.align = layout.align;
         entry.init = init;
         entry.sampler = sampler;
         Ok(())
@@ -259,20 +259,20 @@ impl<'a> ModuleBuilder<'a> {
     }
 
     /// The address of a variable in its space; frames place theirs later.
-    fn place(&mut self, variable: &tree::Variable<'a>, extent: &Extent, space: Space, id: VarId) -> Result<u64, Diagnostic> {
+    fn place(&mut self, variable: &tree::Variable<'a>, layout: &VariableLayout, space: Space, id: VarId) -> Result<u64, Diagnostic> {
         let span = variable.name.span;
         match space {
             Space::Global => {
-                let align = extent.align.max(map::ALLOCATION_ALIGN as u32);
-                let address = self.global.allocate(extent.bytes, align, span)?;
+                let align = layout.align.max(map::ALLOCATION_ALIGN as u32);
+                let address = self.global.allocate(layout.bytes, align, span)?;
                 self.global.next = self.global.next.saturating_add(map::GUARD_BYTES);
                 Ok(address)
             }
             Space::Local if self.program.variables[id.index()].function.is_none() => {
-                let offset = self.local.allocate(extent.bytes, extent.align, span)?;
+                let offset = self.local.allocate(layout.bytes, layout.align, span)?;
                 Ok(map::LOCAL_BASE + offset)
             }
-            Space::Const => self.place_const(variable, extent),
+            Space::Const => self.place_const(variable, layout),
             Space::Shared => {
                 Ok(self.shared.address(self.program.variables[id.index()].function, variable.name.span).unwrap_or(map::SHARED_RESERVED))
             }
@@ -280,7 +280,7 @@ impl<'a> ModuleBuilder<'a> {
         }
     }
 
-    fn place_const(&mut self, variable: &tree::Variable<'a>, extent: &Extent) -> Result<u64, Diagnostic> {
+    fn place_const(&mut self, variable: &tree::Variable<'a>, layout: &VariableLayout) -> Result<u64, Diagnostic> {
         let bank = match &variable.bank {
             None => 0,
             Some(bank) => self.constant_bank(bank, variable)?,
@@ -290,7 +290,7 @@ impl<'a> ModuleBuilder<'a> {
             self.banks.push(Region { noun: "constant memory", next: base, end: base + CONST_BYTES });
         }
         match bank {
-            0 => self.banks[0].allocate(extent.bytes, extent.align, variable.name.span),
+            0 => self.banks[0].allocate(layout.bytes, layout.align, variable.name.span),
             // All arrays of another bank start with its first byte.
             _ => Ok(self.banks[bank].next),
         }
@@ -383,12 +383,12 @@ impl<'a> ModuleBuilder<'a> {
         for (name, declared) in open {
             let message = format!("'{name}' is declared '.extern' but defined nowhere in this module");
             let variable = &self.program.variables[declared.id.index()];
-            let is_dynamic = declared.extent.is_open && variable.bytes == 0 && variable.location.space == Space::Shared;
+            let is_dynamic = declared.layout.is_unsized && variable.bytes == 0 && variable.location.space == Space::Shared;
             if self.program.modules.len() > 1 && !is_dynamic {
                 self.diags.push(self.undefined_reference(name, declared.span));
                 continue;
             }
-            if !declared.extent.is_open || variable.bytes > 0 {
+            if !declared.layout.is_unsized || variable.bytes > 0 {
                 self.diags.push(Diagnostic::warning("linkage", declared.span, message).with_help("it is taken as defined here, all zeros"));
             } else if variable.location.space != Space::Shared {
                 let error = Diagnostic::error("name", declared.span, message);

@@ -143,7 +143,7 @@ fn param(function: &Function, bank: Bank, number: u32, slot: Slot) -> Param {
         bytes: ty.bytes(),
         align: ty.bytes().max(1),
         is_array: false,
-        handle: None,
+        opaque: None,
         pointer: None,
         component: None,
         place: ParamPlace::Register(bank, slot),

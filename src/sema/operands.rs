@@ -140,8 +140,8 @@ pub(super) enum Value {
         location: Location,
         /// Element type.
         ty: ScalarType,
-        /// The kind of handle it is, if it is one.
-        handle: Option<ImageKind>,
+        /// The opaque type, if it is one: its value is a handle.
+        opaque: Option<ImageKind>,
         /// Whether it was declared with dimensions.
         is_array: bool,
     },

@@ -1,6 +1,6 @@
 //! Parameters of functions: what their declarations say, and where they lie.
 
-use super::variable::{self, Extent, Region};
+use super::variable::{self, Region, VariableLayout};
 use crate::base::Diagnostic;
 use crate::isa::{ScalarType, Space};
 use crate::program::{Param, ParamPlace};
@@ -31,35 +31,35 @@ pub(super) fn parameter_bank(version: (u8, u8)) -> Region {
 
 /// The parameter of a kernel that `variable` declares, with its place in `bank`.
 pub(super) fn kernel_parameter(bank: &mut Region, variable: &tree::Variable<'_>) -> Result<Param, Diagnostic> {
-    let extent = variable::extent(variable)?;
-    check_memory_parameter(variable, &extent)?;
+    let layout = variable::layout(variable)?;
+    check_memory_parameter(variable, &layout)?;
     if variable.space.text != "param" {
         let message = format!("kernel parameter '{}' must be '.param'", variable.name.text);
         return Err(Diagnostic::error("space", variable.space.span, message));
     }
-    if extent.components > 1 {
+    if layout.components > 1 {
         let error = Diagnostic::error("type", variable.ty.span, "a kernel parameter cannot be a vector");
         return Err(error.with_help("declare an array of bytes with the alignment of the vector: .align 16 .b8 name[16]"));
     }
-    if extent.is_open {
+    if layout.is_unsized {
         return Err(Diagnostic::error(
             "size",
             variable.name.span,
             format!("the size of kernel parameter '{}' is not known", variable.name.text),
         ));
     }
-    let offset = bank.allocate(extent.bytes, extent.align, variable.name.span)?;
-    let mut param = param(variable, &extent, ParamPlace::Kernel(offset as u32))?;
+    let offset = bank.allocate(layout.bytes, layout.align, variable.name.span)?;
+    let mut param = param(variable, &layout, ParamPlace::Kernel(offset as u32))?;
     param.pointer = variable.pointer.as_ref().map_or(Ok(None), pointer_space)?;
     Ok(param)
 }
 
 /// Checks a `.param` parameter of any function.
-pub(super) fn check_memory_parameter(variable: &tree::Variable<'_>, extent: &Extent) -> Result<(), Diagnostic> {
+pub(super) fn check_memory_parameter(variable: &tree::Variable<'_>, layout: &VariableLayout) -> Result<(), Diagnostic> {
     if variable.init.is_some() {
         return Err(Diagnostic::error("space", variable.name.span, "a parameter cannot be initialized"));
     }
-    if extent.ty == ScalarType::Pred && variable.space.text == "param" {
+    if layout.ty == ScalarType::Pred && variable.space.text == "param" {
         return Err(Diagnostic::error("type", variable.ty.span, "a predicate can only be a register"));
     }
     Ok(())
@@ -72,8 +72,8 @@ pub(super) fn check_bare_align(variable: &tree::Variable<'_>) -> Result<(), Diag
 }
 
 /// The error for a vector in `.param` space of a function, which has none.
-pub(super) fn check_vector_in_param(variable: &tree::Variable<'_>, extent: &Extent) -> Result<(), Diagnostic> {
-    if extent.components == 1 || variable.space.text != "param" {
+pub(super) fn check_vector_in_param(variable: &tree::Variable<'_>, layout: &VariableLayout) -> Result<(), Diagnostic> {
+    if layout.components == 1 || variable.space.text != "param" {
         return Ok(());
     }
     let error = Diagnostic::error("type", variable.ty.span, "a '.param' variable cannot be a vector");
@@ -81,8 +81,12 @@ pub(super) fn check_vector_in_param(variable: &tree::Variable<'_>, extent: &Exte
 }
 
 /// The parameters that a vector register is, or the one that a register is, which lie at `places`.
-pub(super) fn register_params(variable: &tree::Variable<'_>, extent: &Extent, places: &[ParamPlace]) -> Result<Vec<Param>, Diagnostic> {
-    let scalar = Extent { bytes: u64::from(extent.ty.bytes()), components: 1, ..extent.clone() };
+pub(super) fn register_params(
+    variable: &tree::Variable<'_>,
+    layout: &VariableLayout,
+    places: &[ParamPlace],
+) -> Result<Vec<Param>, Diagnostic> {
+    let scalar = VariableLayout { bytes: u64::from(layout.ty.bytes()), components: 1, ..layout.clone() };
     let count = places.len() as u32;
     let component = |(place, index): (&ParamPlace, u32)| {
         let one = param(variable, &scalar, *place)?;
@@ -96,17 +100,17 @@ pub(super) fn register_params(variable: &tree::Variable<'_>, extent: &Extent, pl
 }
 
 /// The parameter that `variable` declares, which lies at `place`.
-pub(super) fn param(variable: &tree::Variable<'_>, extent: &Extent, place: ParamPlace) -> Result<Param, Diagnostic> {
-    let bytes = u32::try_from(extent.bytes).map_err(|_| {
-        Diagnostic::error("size", variable.name.span, format!("parameter '{}' of {} bytes is too large", variable.name.text, extent.bytes))
+pub(super) fn param(variable: &tree::Variable<'_>, layout: &VariableLayout, place: ParamPlace) -> Result<Param, Diagnostic> {
+    let bytes = u32::try_from(layout.bytes).map_err(|_| {
+        Diagnostic::error("size", variable.name.span, format!("parameter '{}' of {} bytes is too large", variable.name.text, layout.bytes))
     })?;
     Ok(Param {
         name: variable.name.text.into(),
-        ty: extent.ty,
+        ty: layout.ty,
         bytes,
-        align: extent.align,
-        is_array: extent.is_array(),
-        handle: extent.handle,
+        align: layout.align,
+        is_array: layout.is_array(),
+        opaque: layout.opaque,
         pointer: None,
         component: None,
         place,

@@ -245,7 +245,7 @@ impl<'a> BodyBuilder<'_, 'a> {
                 }
                 // Of a vector the components are the innermost dimension.
                 let is_array = variable.is_array;
-                Ok(Value::Symbol { location, ty: variable.ty, handle: variable.handle, is_array })
+                Ok(Value::Symbol { location, ty: variable.ty, opaque: variable.opaque, is_array })
             }
             Symbol::Param(index) => Ok(parameter(&function.params[index])),
             Symbol::Result(index) => Ok(parameter(&function.results[index])),
@@ -333,7 +333,7 @@ fn parameter(param: &Param) -> Value {
         ParamPlace::Frame(offset) => (Space::ParamFunc, offset),
         ParamPlace::Register(bank, slot) => return Value::Register(RegisterRef { bank, slot, ty }),
     };
-    Value::Symbol { location: Location { space, address: u64::from(offset) }, ty, handle: param.handle, is_array: param.is_array }
+    Value::Symbol { location: Location { space, address: u64::from(offset) }, ty, opaque: param.opaque, is_array: param.is_array }
 }
 
 /// The special register called `name`, or a whole vector.
@@ -384,9 +384,9 @@ fn split_offset<'e, 'a>(expr: &'e Expr<'a>) -> (&'e Expr<'a>, Option<u64>) {
 fn add_offset(value: Value, offset: u64, span: Span) -> Result<Value, Diagnostic> {
     match value {
         Value::Register(register) => Ok(Value::RegisterOffset(register, offset as i64)),
-        Value::Symbol { location, ty, handle, .. } => {
+        Value::Symbol { location, ty, opaque, .. } => {
             let address = location.address.wrapping_add(offset);
-            Ok(Value::Symbol { location: Location { address, ..location }, ty, handle: handle.filter(|_| offset == 0), is_array: false })
+            Ok(Value::Symbol { location: Location { address, ..location }, ty, opaque: opaque.filter(|_| offset == 0), is_array: false })
         }
         _ => Err(Diagnostic::error("value", span, "an offset can only be added to a register or a variable")),
     }

@@ -10,7 +10,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::index::{self, Index};
-use super::variable::{self, Extent, align_up};
+use super::variable::{self, VariableLayout, align_up};
 use crate::base::{Diagnostic, Span};
 use crate::flow::graph::Edges;
 use crate::flow::reach::{Reached, closure};
@@ -70,11 +70,11 @@ impl SharedLayout {
     /// Places the static variables, of which `users` says what kernels reach them; returns the end for every kernel.
     fn place(&mut self, variables: &[SharedVariable<'_>], users: &[BTreeSet<usize>], kernels: usize) -> Vec<u64> {
         let mut ends = vec![map::SHARED_RESERVED; kernels];
-        for (variable, users) in variables.iter().zip(users).filter(|(variable, _)| !variable.extent.is_open) {
+        for (variable, users) in variables.iter().zip(users).filter(|(variable, _)| !variable.layout.is_unsized) {
             let base = users.iter().map(|kernel| ends[*kernel]).max().unwrap_or(map::SHARED_RESERVED);
-            let address = align_up(base, variable.extent.align).unwrap_or(u64::MAX);
+            let address = align_up(base, variable.layout.align).unwrap_or(u64::MAX);
             self.addresses.insert(variable.span, address);
-            users.iter().for_each(|kernel| ends[*kernel] = address.saturating_add(variable.extent.bytes));
+            users.iter().for_each(|kernel| ends[*kernel] = address.saturating_add(variable.layout.bytes));
         }
         ends
     }
@@ -87,8 +87,8 @@ impl SharedLayout {
         reach: &[Reached],
         mut ends: Vec<u64>,
     ) {
-        let open: Vec<usize> = (0..variables.len()).filter(|number| variables[*number].extent.is_open).collect();
-        let align = open.iter().map(|number| variables[*number].extent.align).max().unwrap_or(1).max(DYNAMIC_ALIGN);
+        let open: Vec<usize> = (0..variables.len()).filter(|number| variables[*number].layout.is_unsized).collect();
+        let align = open.iter().map(|number| variables[*number].layout.align).max().unwrap_or(1).max(DYNAMIC_ALIGN);
         let users: Vec<usize> =
             (0..mentions.shared.len()).filter(|f| open.iter().any(|number| mentions.shared[*f].contains(number))).collect();
         for (kernel, end) in ends.iter_mut().enumerate() {
@@ -153,7 +153,7 @@ impl Analysis for Agreement {
 struct SharedVariable<'a> {
     name: &'a str,
     span: Span,
-    extent: Extent,
+    layout: VariableLayout,
     /// The function it is declared in.
     function: Option<FuncId>,
 }
@@ -163,9 +163,9 @@ fn collect<'a>(module: &Module<'a>, index: &Index<'a>) -> Vec<SharedVariable<'a>
     let mut variables = Vec::new();
     let mut add = |variable: &Variable<'a>, function| {
         if variable.space.text == "shared"
-            && let Ok(extent) = variable::extent(variable)
+            && let Ok(layout) = variable::layout(variable)
         {
-            variables.push(SharedVariable { name: variable.name.text, span: variable.name.span, extent, function });
+            variables.push(SharedVariable { name: variable.name.text, span: variable.name.span, layout, function });
         }
     };
     for item in &module.items {

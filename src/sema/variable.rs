@@ -16,29 +16,29 @@ const DECLARABLE: &[ScalarType] = {
 /// Types that came later: the first PTX version and target that have them (PTX ISA, "Fundamental Types").
 const NEWER: &[(ScalarType, (u8, u8), u32)] = &[(ScalarType::F16x2, (4, 2), 53), (ScalarType::B128, (8, 3), 70)];
 
-/// Types of handles, which a program copies and passes but does not look into.
+/// Opaque types (PTX ISA, "Texture Sampler and Surface Types"): a program passes on their values, which are handles, but cannot read them.
 const OPAQUE: &[ImageKind] = &[ImageKind::Texture, ImageKind::Sampler, ImageKind::Surface];
 
-/// Type, shape, size and alignment of what is declared.
+/// Type, shape, size and alignment of a declared variable.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Extent {
-    /// Element type; handles count as `.b64`.
+pub(super) struct VariableLayout {
+    /// Element type; an opaque type counts as `.b64`.
     pub(super) ty: ScalarType,
-    /// The kind of handle it is, if it is one.
-    pub(super) handle: Option<ImageKind>,
+    /// The opaque type, if it is one: its value is a handle.
+    pub(super) opaque: Option<ImageKind>,
     /// Elements of a vector, or 1.
     pub(super) components: u32,
     /// Dimensions of the array, outermost first; the first is 0 where it is `[]`.
     pub(super) shape: Vec<u64>,
-    /// Whether the size is open: the first dimension is `[]`.
-    pub(super) is_open: bool,
-    /// Size in bytes; of an open array, 0.
+    /// Whether it is an unsized array: the first dimension is `[]`.
+    pub(super) is_unsized: bool,
+    /// Size in bytes; of an unsized array, 0.
     pub(super) bytes: u64,
     /// Alignment in bytes, a power of two.
     pub(super) align: u32,
 }
 
-impl Extent {
+impl VariableLayout {
     /// Whether it is an array.
     pub(super) fn is_array(&self) -> bool {
         !self.shape.is_empty()
@@ -55,15 +55,15 @@ impl Extent {
         self.shape.iter().copied().chain(components).collect()
     }
 
-    /// Closes an open array at `length` elements of its first dimension.
+    /// Sizes an unsized array to `length` elements of its first dimension.
     ///
     /// # Errors
     /// The size does not fit 64 bits.
-    pub(super) fn close(&mut self, length: u64, name: Name<'_>) -> Result<(), Diagnostic> {
+    pub(super) fn set_length(&mut self, length: u64, name: Name<'_>) -> Result<(), Diagnostic> {
         if let Some(first) = self.shape.first_mut() {
             *first = length;
         }
-        self.is_open = false;
+        self.is_unsized = false;
         self.bytes = self.size(name)?;
         Ok(())
     }
@@ -78,22 +78,22 @@ impl Extent {
 ///
 /// # Errors
 /// Types that cannot be declared, vectors over 128 bits, dimensions and alignments that are not positive constants.
-pub(super) fn extent(variable: &Variable<'_>) -> Result<Extent, Diagnostic> {
-    let handle = handle(variable);
-    let ty = if handle.is_some() { ScalarType::B64 } else { declared_type(variable.ty)? };
+pub(super) fn layout(variable: &Variable<'_>) -> Result<VariableLayout, Diagnostic> {
+    let opaque = opaque(variable);
+    let ty = if opaque.is_some() { ScalarType::B64 } else { declared_type(variable.ty)? };
     let components = components(variable.vector, ty)?;
-    let is_open = matches!(variable.shape.first(), Some(None));
-    let mut extent = Extent { ty, handle, components, shape: shape(variable)?, is_open, bytes: 0, align: 1 };
-    extent.align = match &variable.align {
+    let is_unsized = matches!(variable.shape.first(), Some(None));
+    let mut layout = VariableLayout { ty, opaque, components, shape: shape(variable)?, is_unsized, bytes: 0, align: 1 };
+    layout.align = match &variable.align {
         Some(align) => alignment(align)?,
-        None => extent.element_bytes() as u32,
+        None => layout.element_bytes() as u32,
     };
-    extent.bytes = extent.size(variable.name)?;
-    Ok(extent)
+    layout.bytes = layout.size(variable.name)?;
+    Ok(layout)
 }
 
-/// The kind of handle that is declared. PTX 1.x has spaces for them: `.tex .u32 t;` is `.global .texref t;`.
-fn handle(variable: &Variable<'_>) -> Option<ImageKind> {
+/// The opaque type that is declared. PTX 1.x has state spaces for them: `.tex .u32 t;` is `.global .texref t;`.
+fn opaque(variable: &Variable<'_>) -> Option<ImageKind> {
     match variable.space.text {
         "tex" => Some(ImageKind::Texture),
         "surf" => Some(ImageKind::Surface),

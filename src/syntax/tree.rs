@@ -8,7 +8,7 @@ use crate::base::Span;
 pub struct Name<'a> {
     /// Its text, with `%`, `$` or `_` as written; without a leading dot for directives and modifiers.
     pub text: &'a str,
-    /// Where it is.
+    /// Its span in the text.
     pub span: Span,
 }
 
@@ -312,9 +312,9 @@ pub struct Guard<'a> {
 /// An operand and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operand<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: OperandKind<'a>,
-    /// Where it is.
+    /// Its span in the text.
     pub span: Span,
 }
 
@@ -333,7 +333,7 @@ pub enum OperandKind<'a> {
     Address(Expr<'a>),
     /// `var[i]`: the address of an array element in old code
     Index(Name<'a>, Box<Expr<'a>>),
-    /// `[tensorMap, {x, y}]`, `[tex, {x}]` and `[tex, sampler, {x}]`: bracketed lists of tensor and texture instructions
+    /// `[tensorMap, {x, y}]`, `[tex, {x}]` and `[tex, sampler, {x}]`: lists in square brackets, of tensor and texture instructions
     AddressList(Vec<Operand<'a>>),
     /// `(a, b)` around arguments and results of a call; with one element it may also be a constant in parentheses, `(1+2)`
     List(Vec<Operand<'a>>),
@@ -342,9 +342,9 @@ pub enum OperandKind<'a> {
 /// A constant expression, or a name, or a name with an offset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: ExprKind<'a>,
-    /// Where it is.
+    /// Its span in the text.
     pub span: Span,
 }
 

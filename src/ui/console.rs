@@ -1,4 +1,4 @@
-//! One command after the other: executes a line, writes what came of it, and does what follows from it.
+//! One command after the other: executes a line, writes its outcome, and carries out what it asks of the front end.
 //!
 //! The prompt and scripts differ in where lines and answers come from ([`Frontend`]); all else is here, so that a command does and
 //! says the same in both.
@@ -75,7 +75,7 @@ pub enum Flow {
 pub struct Failed {
     /// The line.
     pub line: String,
-    /// Why.
+    /// The error.
     pub error: CommandError,
     /// The place in a script that the line executed, and its lines already written.
     pub place: Option<String>,
@@ -198,7 +198,7 @@ impl Console {
         out.write_all(text.as_bytes())
     }
 
-    /// The commands of each breakpoint that has some. They are noted before a run, because a temporary one is gone when it has stopped.
+    /// The commands of each breakpoint that has some. They are copied before a run, because a temporary one is gone when it has stopped.
     fn breakpoint_commands(&self) -> Vec<(u32, Vec<String>)> {
         let session = self.session();
         let breakpoints = session.breakpoints.iter().filter(|breakpoint| !breakpoint.commands.is_empty());

@@ -25,7 +25,7 @@ impl Fixer {
         Self { options, is_wanted, held: Mutex::new(Vec::new()) }
     }
 
-    /// Says in the findings of a report what came of each.
+    /// Adds the results to the findings of a report.
     ///
     /// # Errors
     /// Reasons outside the kernel.

@@ -15,7 +15,7 @@ mod provoke;
 pub mod refusal;
 #[cfg(feature = "tui")]
 pub mod repl;
-pub mod rescue;
+pub mod save_on_panic;
 pub mod script;
 pub mod terminal_kind;
 pub mod text;

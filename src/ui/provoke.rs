@@ -1,4 +1,4 @@
-//! Failures that a test asks for, by the environment: nothing else shows what becomes of the session and the terminal then.
+//! Failures that a test requests by an environment variable, to check that the session is saved and the terminal restored.
 
 /// Ends the process at the line that a test names.
 pub fn end_at(line: &str) {

@@ -78,7 +78,7 @@ impl Observer for Held<'_> {
                 }
             }
             Event::Before(issue, _) => self.follows(issue),
-            Event::Mbarrier(_) | Event::Copy(_) | Event::After(..) | Event::Merged(..) | Event::Arrived(..) => {}
+            Event::Mbarrier(_) | Event::Copy(_) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {}
         }
         false
     }

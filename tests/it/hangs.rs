@@ -74,7 +74,7 @@ fn a_wait_that_ends_is_no_hang() {
     }
 }
 
-/// Whether a wait is for arrivals at a barrier object.
+/// Whether a wait is for arrivals at an mbarrier.
 fn is_missing(reason: &WaitReason) -> bool {
     matches!(reason, WaitReason::Mbarrier(wait) if wait.barrier.as_ref().is_some_and(|barrier| barrier.pending > 0))
 }

@@ -32,7 +32,7 @@ fn folder(name: &str) -> PathBuf {
 
 fn opened(module: &Path, kernel: Option<&str>) -> Result<Opened, OpenError> {
     let overrides = Overrides { kernel: kernel.map(str::to_string), ..Overrides::default() };
-    open(&Request { modules: vec![module.to_path_buf()], launch: LaunchChoice::Beside, overrides })
+    open(&Request { modules: vec![module.to_path_buf()], launch: LaunchChoice::Sibling, overrides })
 }
 
 fn extents([x, y, z]: [u32; 3]) -> String {
@@ -530,7 +530,7 @@ fn indices_lead_threads_to_the_same_elements_and_stay_inside() {
 
 #[test]
 fn a_block_has_the_warps_that_the_code_distinguishes() {
-    let (_, found, block, _) = of_graph("parted", &[]);
+    let (_, found, block, _) = of_graph("by_warps", &[]);
     assert_eq!((found, block), (vec!["race.global".to_string()], [128, 1, 1]));
 }
 

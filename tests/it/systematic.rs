@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use ptxdbg::check::Checks;
-use ptxdbg::debug::explore::{End, Explored, Way};
+use ptxdbg::debug::explore::{End, Explored, Strategy};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::session::{NeverInterrupt, Session};
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions, Schedule, run_case};
@@ -210,8 +210,8 @@ impl Drop for Written {
 }
 
 fn systematic(session: &mut Session, preemptions: u32) -> Explored {
-    let explored = session.explore(Way::Systematic { preemptions }, ALL, &mut NeverInterrupt).unwrap();
-    assert!(explored.systematic.unwrap().is_all, "not all orders were tried");
+    let explored = session.explore(Strategy::Systematic { preemptions }, ALL, &mut NeverInterrupt).unwrap();
+    assert!(explored.systematic.unwrap().is_complete, "not all orders were tried");
     explored
 }
 
@@ -379,7 +379,7 @@ fn plain_accesses_that_race_are_tried_in_every_order() {
     assert!(!explored.found.is_empty(), "the race is not reported");
     // Without a preemption one thread goes on to its end before the other.
     let explored = systematic(&mut session, 0);
-    assert_eq!((explored.tried, explored.outcomes.len(), explored.systematic.unwrap().is_cut), (2, 1, true));
+    assert_eq!((explored.tried, explored.outcomes.len(), explored.systematic.unwrap().hits_bound), (2, 1, true));
 }
 
 #[test]
@@ -400,9 +400,9 @@ fn an_exploration_is_gone_on_with() {
     let written = Written::new("continued", &kernel(&program));
     let mut session = written.session(2, &[VARIABLES, 2]);
     let whole = systematic(&mut session, UNBOUNDED);
-    let mut part = session.explore(Way::Systematic { preemptions: UNBOUNDED }, 1, &mut NeverInterrupt).unwrap();
+    let mut part = session.explore(Strategy::Systematic { preemptions: UNBOUNDED }, 1, &mut NeverInterrupt).unwrap();
     let mut parts = 1;
-    while !part.systematic.unwrap().is_all {
+    while !part.systematic.unwrap().is_complete {
         assert_eq!(part.tried, parts);
         part = session.explore_more(1, &mut NeverInterrupt).unwrap().unwrap();
         parts += 1;

@@ -24,17 +24,17 @@ fn is_given_back(pty: &mut Pty) {
     // What is typed is echoed, and scrolls.
     pty.send("typed to the shell\r");
     pty.wait("an echo and an answer", |screen| screen.contents().matches("typed to the shell").count() == 2);
-    pty.wait("the end of the watcher", |_| watchers(pty).is_empty());
+    pty.wait("the end of the restorer", |_| restorers(pty).is_empty());
 }
 
-/// The watchers of a terminal.
-fn watchers(pty: &Pty) -> Vec<String> {
+/// The restorers of a terminal.
+fn restorers(pty: &Pty) -> Vec<String> {
     let owner = pty.owner().to_str().unwrap().to_string();
     let has = |path: std::path::PathBuf, what: &str| {
         std::fs::read(path).is_ok_and(|bytes| bytes.windows(what.len()).any(|window| window == what.as_bytes()))
     };
     let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
-    let ours = processes.filter(|path| has(path.join("cmdline"), "__watch-terminal") && has(path.join("environ"), &owner));
+    let ours = processes.filter(|path| has(path.join("cmdline"), "__restore-terminal") && has(path.join("environ"), &owner));
     ours.map(|path| path.display().to_string()).collect()
 }
 
@@ -53,7 +53,7 @@ fn killed_at_the_prompt() {
         pty.wait_for_line(&prompt(0));
         pty.send("print 1");
         pty.wait_for("print 1");
-        assert_eq!(watchers(&pty).len(), 1);
+        assert_eq!(restorers(&pty).len(), 1);
         kill(&pty, signal);
         is_given_back(&mut pty);
     }
@@ -93,16 +93,16 @@ fn a_stack_that_overflows() {
     }
 }
 
-/// What the terminal sends to its processes ends no watcher.
+/// What the terminal sends to its processes ends no restorer.
 #[test]
-fn keys_of_the_terminal_leave_the_watcher_alone() {
+fn keys_of_the_terminal_leave_the_restorer_alone() {
     let mut pty = in_shell("--plain fixtures/debug/endless.ptx", &[]);
     pty.wait_for_line(&prompt(0));
     pty.send("continue\r");
     pty.wait_for("Ctrl-C stops");
     pty.send(CTRL_C);
     pty.wait_for("interrupted");
-    assert_eq!(watchers(&pty).len(), 1);
+    assert_eq!(restorers(&pty).len(), 1);
     pty.send("quit\r");
     is_given_back(&mut pty);
 }

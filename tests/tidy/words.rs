@@ -43,6 +43,13 @@ const WORDS: &[(&str, &str)] = &[
     ("steer", "scheduler lock"),
     ("upon", "on"),
     ("hence", "so"),
+    ("parting", "diverging, separating"),
+    ("parted", "diverged, separated"),
+    ("barrier object", "mbarrier"),
+    ("narrow place", "dummy vertex"),
+    ("stood still", "is unchanged, did not run"),
+    ("rescue", "save, restore"),
+    ("rescued", "saved, restored"),
 ];
 
 /// Each word of the table that `file` has, with its place.

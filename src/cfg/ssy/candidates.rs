@@ -6,7 +6,7 @@ use super::super::blocks::BlockId;
 use super::shape::{Ending, Shape};
 use crate::flow::reach::closure;
 
-/// The place before which a reconvergence point is pushed.
+/// Where a target is pushed on the reconvergence stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PushPoint {
     /// Before the branch that ends this block.
@@ -45,14 +45,14 @@ pub(super) struct Candidate {
 const CERTAIN: u8 = 0;
 /// The exit at the latch of a loop with other exits.
 const LATCH: u8 = 1;
-/// Some paths lead past it.
+/// Some paths bypass it.
 const PARTIAL: u8 = 2;
 
 /// All candidates, outer loops before inner ones, and of equals the last one first.
 pub(super) fn candidates(shape: &Shape) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = shape.order.iter().filter_map(|block| join(shape, *block)).collect();
     for index in 0..shape.loops.len() {
-        found.extend(way_back(shape, index));
+        found.extend(back_edge_target(shape, index));
         add_exits(shape, index, &mut found);
     }
     let depth = |innermost_loop: Option<usize>| innermost_loop.map_or(0, |found| shape.loops[found].depth);
@@ -60,7 +60,7 @@ pub(super) fn candidates(shape: &Shape) -> Vec<Candidate> {
     found
 }
 
-/// The place before all loops around `block` that `target` is not in.
+/// The push point before all loops around `block` that `target` is not in.
 fn outside(shape: &Shape, block: BlockId, target: BlockId) -> PushPoint {
     let left = shape.loops_of(block).filter(|around| !shape.is_in(*around, target)).last();
     left.map_or(PushPoint::At(block), PushPoint::Before)
@@ -72,30 +72,30 @@ fn join(shape: &Shape, target: BlockId) -> Option<Candidate> {
     if from.len() < 2 {
         return None;
     }
-    let parting = shape.common_dominator(from.iter().copied())?;
+    let branching = shape.common_dominator(from.iter().copied())?;
     let outermost = shape.loops_of(target).filter(|around| shape.loops[*around].header == target).last();
     let innermost_loop = outermost.map_or(shape.innermost[target.index()], |header_of| shape.loops[header_of].parent);
-    let class = class(shape, parting, target, innermost_loop);
+    let class = class(shape, branching, target, innermost_loop);
     let ends = |ending: Ending| from.iter().any(|block| shape.endings[block.index()] == ending);
-    let never_parts = shape.endings[parting.index()] == Ending::Uniform || class == PARTIAL && ends(Ending::Uniform);
-    let only_by_table = class == PARTIAL && shape.endings[parting.index()] == Ending::Indexed && !ends(Ending::Conditional);
-    let candidate = Candidate { target, push_point: outside(shape, parting, target), reason: Reason::Join, innermost_loop, class };
-    (!never_parts && !only_by_table).then_some(candidate)
+    let never_diverges = shape.endings[branching.index()] == Ending::Uniform || class == PARTIAL && ends(Ending::Uniform);
+    let only_by_table = class == PARTIAL && shape.endings[branching.index()] == Ending::Indexed && !ends(Ending::Conditional);
+    let candidate = Candidate { target, push_point: outside(shape, branching, target), reason: Reason::Join, innermost_loop, class };
+    (!never_diverges && !only_by_table).then_some(candidate)
 }
 
 /// The header of a loop that several back edges lead to.
-fn way_back(shape: &Shape, index: usize) -> Option<Candidate> {
+fn back_edge_target(shape: &Shape, index: usize) -> Option<Candidate> {
     let found = &shape.loops[index];
     if found.latches.len() < 2 {
         return None;
     }
-    let parting = shape.common_dominator(found.latches.iter().copied())?;
+    let branching = shape.common_dominator(found.latches.iter().copied())?;
     let is_conditional = |block: &BlockId| shape.endings[block.index()] == Ending::Conditional;
-    if shape.endings[parting.index()] == Ending::Indexed && !found.latches.iter().any(is_conditional) {
+    if shape.endings[branching.index()] == Ending::Indexed && !found.latches.iter().any(is_conditional) {
         return None;
     }
-    let inner = shape.loops_of(parting).take_while(|around| *around != index).last();
-    let push_point = inner.map_or(PushPoint::At(parting), PushPoint::Before);
+    let inner = shape.loops_of(branching).take_while(|around| *around != index).last();
+    let push_point = inner.map_or(PushPoint::At(branching), PushPoint::Before);
     Some(Candidate { target: found.header, push_point, reason: Reason::BackEdge, innermost_loop: Some(index), class: CERTAIN })
 }
 
@@ -133,17 +133,17 @@ fn add_exits(shape: &Shape, index: usize, candidates: &mut Vec<Candidate>) {
     }
 }
 
-/// Whether all paths from `parting` on inside the loop lead to `target`, except those that end the function or leave the loop.
-fn class(shape: &Shape, parting: BlockId, target: BlockId, innermost_loop: Option<usize>) -> u8 {
+/// Whether all paths from `branching` on inside the loop lead to `target`, except those that end the function or leave the loop.
+fn class(shape: &Shape, branching: BlockId, target: BlockId, innermost_loop: Option<usize>) -> u8 {
     let header = innermost_loop.map(|around| shape.loops[around].header);
-    // Edges that neither lead to the target nor leave the innermost_loop, nor go back inside of it.
+    // Edges that neither lead to the target nor leave the innermost loop, nor go back inside of it.
     let is_open = |block: BlockId, next: BlockId| {
-        let goes_round = Some(next) == header;
+        let is_next_iteration = Some(next) == header;
         let is_outside = innermost_loop.is_some_and(|around| !shape.is_in(around, next));
-        !(next == target || shape.is_back(block, next) && !goes_round || is_outside || shape.is_dead_end(next))
+        !(next == target || shape.is_back(block, next) && !is_next_iteration || is_outside || shape.is_dead_end(next))
     };
     let mut is_partial = false;
-    closure(shape.graph.len(), [parting.index()], |block| {
+    closure(shape.graph.len(), [branching.index()], |block| {
         let block = BlockId::new(block);
         let successors = shape.graph.successors(block);
         is_partial = is_partial || successors.is_empty() || successors.iter().any(|next| Some(*next) == header && is_open(block, *next));

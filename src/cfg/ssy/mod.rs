@@ -1,16 +1,16 @@
-//! Where lanes of a warp with a stack reconverge: the places that ptxas for sm_6x and earlier pushes for them.
+//! Where lanes of a warp with a reconvergence stack reconverge: the targets that ptxas for sm_6x and earlier pushes on it.
 //!
-//! The hardware does not look for post-dominators: lanes reconverge where an SSY or PBK that they executed before says. This is where ptxas
-//! puts them. A place is pushed
+//! The hardware does not look for post-dominators: lanes reconverge at the target of an SSY or PBK that they executed before. This is where
+//! ptxas puts these instructions. A target is pushed
 //!
-//! - for a block that several paths lead to, before the branch at which these paths part, or before the loop they leave;
+//! - for a block that several paths lead to, before the branch at which these paths diverge, or before the loop they leave;
 //! - for the exit of a loop, before the loop;
 //! - for the header of a loop with several back edges, in every iteration. A back edge whose loop can be left for one place only,
 //!   inside of the others, is a loop of its own.
 //!
 //! Outer loops are decided on before inner ones; in a loop first what all paths lead to, then the exit after a latch, then the rest,
-//! the last first. A place is left out that cannot be pushed together with those before it ([`nesting`]): only one of the places pushed
-//! at a point can be reached past others. A block whose only path is to an end is no reason to wait.
+//! the last first. A target is left out that cannot be pushed together with those before it ([`nesting`]): only one entry of a stack can be
+//! reached by skipping inner ones. A block whose only path is to an end is no reason to wait.
 
 mod candidates;
 mod nesting;
@@ -22,7 +22,7 @@ use candidates::candidates;
 use nesting::Nesting;
 use shape::{Ending, Shape};
 
-/// By block: the blocks that are pushed when a branch at its end parts lanes, the outermost first.
+/// By block: the targets that are pushed when lanes diverge at a branch at its end, the outermost first.
 pub(super) fn pushed(program: &Program, graph: &Graph) -> Vec<Vec<BlockId>> {
     if graph.len() == 0 {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The blocks of a function as ptxas, for warps with a stack sees them: loops with one back edge each, and what dominates what.
+//! The blocks of a function as ptxas sees them for warps with a reconvergence stack: loops with one back edge each, and dominators.
 
 use std::collections::BTreeSet;
 
@@ -18,9 +18,9 @@ const LATCHES_MAX: usize = 64;
 pub(super) enum Ending {
     /// It has one successor, or ends.
     Plain,
-    /// A branch that may part lanes.
+    /// A branch at which lanes may diverge.
     Conditional,
-    /// A branch with a guard that promises not to.
+    /// A branch with a guard, marked `.uni`: lanes do not diverge at it.
     Uniform,
     /// A branch by a table.
     Indexed,
@@ -45,12 +45,12 @@ pub(super) struct Loop {
     pub(super) has_several_exits: bool,
 }
 
-/// A function without what the question does not need.
+/// What of a function bears on its reconvergence points.
 pub(super) struct Shape {
     pub(super) graph: Graph,
     /// The blocks that can be reached, each before those that it leads to, back edges aside.
     pub(super) order: Vec<BlockId>,
-    /// The place of each block in `order`; past the end for others.
+    /// The position of each block in `order`; `u32::MAX` for blocks that cannot be reached.
     pub(super) rank: Vec<u32>,
     pub(super) endings: Vec<Ending>,
     /// Outer loops before those inside them.
@@ -64,10 +64,12 @@ pub(super) struct Shape {
     heights: Vec<u32>,
 }
 
-/// What is still to be put in order.
+/// A step of [`Shape::sort`] that is still to be done.
 enum Task {
+    /// Appends a block to the order.
     Block(BlockId),
-    Part(Vec<BlockId>, Option<usize>),
+    /// Sorts the blocks of a loop, which is inside another if there is one.
+    Loop(Vec<BlockId>, Option<usize>),
 }
 
 impl Shape {
@@ -96,46 +98,46 @@ impl Shape {
     fn sort(&mut self) {
         let (reachable, _) = reach(&self.graph);
         let mut tasks = Vec::new();
-        self.sort_part(reachable, None, &mut tasks);
+        self.push_sorted(reachable, None, &mut tasks);
         while let Some(task) = tasks.pop() {
             match task {
                 Task::Block(block) => {
                     self.rank[block.index()] = self.order.len() as u32;
                     self.order.push(block);
                 }
-                Task::Part(blocks, parent) => {
+                Task::Loop(blocks, parent) => {
                     let inside = self.add_loop(&blocks, parent);
                     match self.loops[inside].depth {
                         DEPTH_MAX.. => tasks.extend(blocks.into_iter().rev().map(Task::Block)),
-                        _ => self.sort_part(blocks, Some(inside), &mut tasks),
+                        _ => self.push_sorted(blocks, Some(inside), &mut tasks),
                     }
                 }
             }
         }
     }
 
-    /// Puts the parts of `blocks`, the inside of a loop, on `tasks` with the first on top.
-    fn sort_part(&self, blocks: Vec<BlockId>, inside: Option<usize>, tasks: &mut Vec<Task>) {
+    /// Pushes the strongly connected components of `blocks`, the body of a loop, on `tasks` with the first on top.
+    fn push_sorted(&self, blocks: Vec<BlockId>, inside: Option<usize>, tasks: &mut Vec<Task>) {
         let region = Region::without(&self.graph, blocks, |from, to| self.back.contains(&(from, to)));
-        let (part_of, parts) = region.parts();
-        let sorted = topological(&region, &part_of, &parts);
-        for part in sorted.into_iter().rev() {
-            let blocks: Vec<BlockId> = parts[part].iter().map(|position| region.blocks[*position]).collect();
-            if region.is_loop(&parts[part]) {
-                tasks.push(Task::Part(blocks, inside));
+        let (component_of, components) = region.components();
+        let sorted = topological(&region, &component_of, &components);
+        for component in sorted.into_iter().rev() {
+            let blocks: Vec<BlockId> = components[component].iter().map(|position| region.blocks[*position]).collect();
+            if region.is_loop(&components[component]) {
+                tasks.push(Task::Loop(blocks, inside));
             } else {
                 tasks.extend(blocks.into_iter().rev().map(Task::Block));
             }
         }
     }
 
-    /// Notes the loop that `blocks` form.
+    /// Adds the loop that `blocks` form to the loops.
     fn add_loop(&mut self, blocks: &[BlockId], parent: Option<usize>) -> usize {
         let inside = self.loops.len();
         let header = header(&self.graph, blocks).unwrap_or(BlockId(0));
         let is_inside = |block: &BlockId| blocks.binary_search(block).is_ok();
-        let is_way_back = |block: &BlockId| self.graph.successors(*block).contains(&header) && !self.is_back(*block, header);
-        let latches: Vec<BlockId> = blocks.iter().copied().filter(is_way_back).collect();
+        let is_latch = |block: &BlockId| self.graph.successors(*block).contains(&header) && !self.is_back(*block, header);
+        let latches: Vec<BlockId> = blocks.iter().copied().filter(is_latch).collect();
         let latches = if latches.len() > LATCHES_MAX { latches } else { self.outer_latches(header, latches, &is_inside) };
         let exits = blocks.iter().flat_map(|from| self.graph.successors(*from).iter().map(move |to| (*from, *to)));
         let exits: Vec<(BlockId, BlockId)> = exits.filter(|(_, to)| !is_inside(to)).collect();
@@ -147,8 +149,8 @@ impl Shape {
         inside
     }
 
-    /// Of the blocks that jump back to `header`, those that do so for the outermost loop. The loop of one that can be left for one place
-    /// only, still inside of the outer ones, is a loop of its own.
+    /// Of the blocks that jump back to `header`, the latches of the outermost loop. A back edge whose natural loop has one exit target,
+    /// inside the outer loop, makes an inner loop of its own.
     fn outer_latches(&self, header: BlockId, mut latches: Vec<BlockId>, is_inside: &impl Fn(&BlockId) -> bool) -> Vec<BlockId> {
         let mut inner = BTreeSet::from([header]);
         while latches.len() > 1 {
@@ -172,14 +174,14 @@ impl Shape {
         inner.iter().copied().chain(path.order().iter().map(|block| BlockId::new(*block))).collect()
     }
 
-    /// The one place that control can leave `blocks` for.
+    /// The block that control leaves `blocks` for, if it is a single one.
     fn only_exit(&self, blocks: &BTreeSet<BlockId>) -> Option<BlockId> {
         let mut exits = blocks.iter().flat_map(|from| self.graph.successors(*from)).filter(|to| !blocks.contains(to));
         let first = exits.next()?;
         exits.all(|other| other == first).then_some(*first)
     }
 
-    /// The last of the blocks from `block` on that can only follow each other.
+    /// The last block of the straight line of blocks that begins with `block`.
     pub(super) fn end_of_line(&self, block: BlockId) -> BlockId {
         let mut block = block;
         for _ in 0..self.graph.len() {
@@ -191,12 +193,12 @@ impl Shape {
         block
     }
 
-    /// Whether `block` is entered from one place and only leads to an end.
+    /// Whether `block` has one predecessor and only leads to an end.
     pub(super) fn is_dead_end(&self, block: BlockId) -> bool {
         self.graph.predecessors(block).len() == 1 && self.graph.successors(self.end_of_line(block)).is_empty()
     }
 
-    /// What is inside of each loop, exits by their order, and how many dominators each block has.
+    /// Completes the loops with what is inside them, sorts their exits, and counts the dominators of each block.
     fn measure(&mut self) {
         for inner in (0..self.loops.len()).rev() {
             if let Some(parent) = self.loops[inner].parent {

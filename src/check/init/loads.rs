@@ -1,4 +1,4 @@
-//! Which registers of which lanes get what an access reads.
+//! The registers and lanes that get the values that an access reads.
 
 use smallvec::SmallVec;
 
@@ -26,7 +26,7 @@ pub(super) fn given(program: &Program, event: &AccessEvent<'_>, lane: usize, lac
     writes(inst, program).into_iter().map(|register| (register, lane, lacks.trailing_zeros())).collect()
 }
 
-/// Those that `ldmatrix` gives halves of the row of `lane` to: lane l holds two halves of row l / 4, or transposed of column l / 4.
+/// The registers that `ldmatrix` gives halves of the row of `lane` to: lane l holds two halves of row l / 4, or transposed of column l / 4.
 fn halves(program: &Program, access: &RowsAccess, lane: usize, lacks: u64) -> SmallVec<[Given; 8]> {
     let Some(d) = program.dests[access.registers].get(lane / ROWS) else { return SmallVec::new() };
     let (register, row) = (RegisterOperand { bank: Bank::B32, slot: d.0, width: 1 }, lane % ROWS);
@@ -39,7 +39,7 @@ fn halves(program: &Program, access: &RowsAccess, lane: usize, lacks: u64) -> Sm
 /// Rows of a matrix of `ldmatrix`, and halves of a row.
 const ROWS: usize = 8;
 
-/// Those of a load of one element or several.
+/// The registers of a load of one element or several.
 fn elements(dests: &[Dst], (bits, reg_bits): (u8, u8), lane: usize, lacks: u64) -> SmallVec<[Given; 8]> {
     let (bank, width) = Bank::of_element(bits, reg_bits);
     let bytes = u32::from(bits).div_ceil(8);

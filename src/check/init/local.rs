@@ -1,4 +1,4 @@
-//! Which bytes of the local memory of a warp's threads were written: lanes mostly touch the same address at once, so every address has
+//! The written bytes of the local memory of a warp's threads: lanes mostly access the same address at once, so every address has
 //! a mask of the lanes that have written it.
 
 use triomphe::Arc;

@@ -1,4 +1,4 @@
-//! Which bytes of memory were written, and reads of those that were not.
+//! The written bytes of memory, and reads of bytes that were not written.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,48 +22,48 @@ use crate::machine::{
 use crate::program::operands::RegisterOperand;
 use crate::program::{Program, map};
 
-/// Bytes of a barrier object.
+/// Bytes of an mbarrier.
 const MBARRIER_BYTES: u64 = 8;
 
-/// Bytes of a buffer that nothing looks at after the launch through which undefined values are followed at most.
+/// The largest size of a buffer, not compared after the launch, through which undefined values are followed.
 const FOLLOWED: u64 = 1 << 28;
 
 /// The unit of bulk copies: a copy whose source lacks less than this has padding there.
 const UNIT: u64 = 16;
 
-/// The written bytes of all memory that holds nothing at first.
+/// The written bytes of all memory that is uninitialized when a launch begins.
 #[derive(Clone, Default)]
 pub(super) struct Memory {
-    /// Global memory that held nothing at first.
-    undefined: Vec<Undefined>,
-    /// What of the blocks on the machine was written, by block slot.
+    /// Global memory that was uninitialized.
+    undefined: Vec<UndefinedRegion>,
+    /// The written bytes of resident blocks, by block slot.
     blocks: Vec<BlockBytes>,
     /// Parameters of functions.
     params: ParamBytes,
-    /// Global memory that nothing looks at after the last launch.
+    /// Global memory that is not compared after the last launch.
     uncompared: Vec<Range<u64>>,
     /// The launch that runs.
     prepared: Option<Arc<PreparedLaunch>>,
 }
 
-/// Whether what is stored stays when the launch has ended.
+/// Whether a stored value outlives the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outlives {
     /// It does not.
     Nothing,
     /// It does.
     Launch,
-    /// It does, in a buffer that nothing is compared with, where others are.
+    /// It does, in a buffer that is not compared although others are.
     Uncompared,
 }
 
-/// A piece of global memory that held nothing at first.
+/// A region of global memory that was uninitialized.
 #[derive(Clone)]
-struct Undefined {
+struct UndefinedRegion {
     range: Range<u64>,
-    /// What was written that is defined, counted from its start.
+    /// The bytes written with defined values, from its start on.
     written: Bytes,
-    /// What was written that is not, by address.
+    /// The bytes written with undefined values, by address.
     undefined: UndefinedBytes,
 }
 
@@ -73,11 +73,11 @@ struct BlockBytes {
     /// The block, in order of launch.
     number: u64,
     shared: Bytes,
-    /// What was written to shared memory that is undefined.
+    /// The bytes of shared memory written with undefined values.
     undefined: UndefinedBytes,
     /// By warp.
     local: Vec<LocalBytes>,
-    /// By warp, what was written that is undefined: byte b of lane l at 32 b + l.
+    /// By warp, the bytes written with undefined values: byte b of lane l at 32 b + l.
     undefined_local: Vec<UndefinedBytes>,
 }
 
@@ -90,32 +90,36 @@ impl Memory {
         self.uncompared = [&launch.uncompared[..], &launch.ignored].concat();
         for range in &launch.undefined {
             if !self.undefined.iter().any(|known| known.range == *range) {
-                self.undefined.push(Undefined { range: range.clone(), written: Bytes::default(), undefined: UndefinedBytes::default() });
+                self.undefined.push(UndefinedRegion {
+                    range: range.clone(),
+                    written: Bytes::default(),
+                    undefined: UndefinedBytes::default(),
+                });
             }
         }
     }
 
-    /// Notes what is written. False if what is read is undefined.
+    /// Marks the bytes that a write covers. False if bytes that are read are undefined.
     #[inline]
     pub fn access(&mut self, event: &AccessEvent<'_>) -> bool {
         match event.space {
             Space::Shared | Space::SharedCluster => {
-                let bytes = &mut self.block(event.by.number, event.owner.0).shared;
+                let bytes = &mut self.block(event.block_id.number, event.owner.0).shared;
                 if !passes(bytes, 0, event) {
                     return false;
                 }
                 if event.kind == AccessKind::Write {
-                    note(bytes, 0, event);
+                    mark_written(bytes, 0, event);
                 }
             }
             Space::Global | Space::Generic => {
                 let first = event.addresses[0];
-                let Some(piece) = self.undefined.iter_mut().find(|piece| piece.range.contains(&first)) else { return true };
-                if !passes(&piece.written, piece.range.start, event) {
+                let Some(region) = self.undefined.iter_mut().find(|region| region.range.contains(&first)) else { return true };
+                if !passes(&region.written, region.range.start, event) {
                     return false;
                 }
                 if event.kind == AccessKind::Write {
-                    note(&mut piece.written, piece.range.start, event);
+                    mark_written(&mut region.written, region.range.start, event);
                 }
             }
             Space::Local | Space::ParamFunc => return self.access_local(event),
@@ -162,7 +166,7 @@ impl Memory {
     }
 
     fn is_written(&self, event: &AccessEvent<'_>, lane: usize, address: u64) -> bool {
-        let number = self.number_of(event.by.number, event.owner.0);
+        let number = self.number_of(event.block_id.number, event.owner.0);
         let block = self.blocks.get(event.owner.0 as usize).filter(|block| block.number == number);
         match event.space {
             Space::Shared | Space::SharedCluster => block.is_some_and(|block| block.shared.contains(address, 1)),
@@ -172,22 +176,22 @@ impl Memory {
             }
             Space::ParamFunc => self.params.get(&event.place, lane, address).is_none(),
             Space::Generic | Space::Global | Space::Const | Space::Param => {
-                self.piece(address).is_none_or(|piece| piece.written.contains(address - piece.range.start, 1))
+                self.region(address).is_none_or(|region| region.written.contains(address - region.range.start, 1))
             }
         }
     }
 
-    /// Where the undefined value of a byte comes from that a lane reads: from what was stored there, or from there.
+    /// The origin of the undefined value of a byte that a lane reads: the origin of the value stored there, or this read.
     pub fn origin(&mut self, event: &AccessEvent<'_>, (register, lane): (RegisterOperand, usize), address: u64) -> Origin {
         let stored = match event.space {
-            Space::Shared | Space::SharedCluster => self.block(event.by.number, event.owner.0).undefined.get(address),
+            Space::Shared | Space::SharedCluster => self.block(event.block_id.number, event.owner.0).undefined.get(address),
             Space::Local => {
-                let block = self.block(event.by.number, event.by.block_slot);
+                let block = self.block(event.block_id.number, event.block_id.block_slot);
                 block.undefined_local.get(event.place.warp.index()).and_then(|bytes| bytes.get(LANES as u64 * address + lane as u64))
             }
             Space::ParamFunc => self.params.get(&event.place, lane, address),
             Space::Generic | Space::Global | Space::Const | Space::Param => {
-                self.piece(address).and_then(|piece| piece.undefined.get(address))
+                self.region(address).and_then(|region| region.undefined.get(address))
             }
         };
         let unwritten = || {
@@ -200,21 +204,21 @@ impl Memory {
     /// The block whose memory an access is to.
     fn owner_of(&self, event: &AccessEvent<'_>) -> [u32; 3] {
         match event.space {
-            Space::SharedCluster => self.index_of(self.number_of(event.by.number, event.owner.0)),
+            Space::SharedCluster => self.index_of(self.number_of(event.block_id.number, event.owner.0)),
             Space::Generic | Space::Global | Space::Const | Space::Shared | Space::Local | Space::Param | Space::ParamFunc => {
                 event.place.block
             }
         }
     }
 
-    /// What an access covers counts as defined from now on: one mistake is reported once.
-    pub fn note_all(&mut self, event: &AccessEvent<'_>) {
+    /// Marks the bytes of an access as defined, so that a mistake is reported once.
+    pub fn mark_defined(&mut self, event: &AccessEvent<'_>) {
         match event.space {
-            Space::Shared | Space::SharedCluster => note(&mut self.block(event.by.number, event.owner.0).shared, 0, event),
+            Space::Shared | Space::SharedCluster => mark_written(&mut self.block(event.block_id.number, event.owner.0).shared, 0, event),
             Space::Local => self.local(event).add(event),
             Space::Generic | Space::Global | Space::Const | Space::Param | Space::ParamFunc => {
-                let piece = self.undefined.iter_mut().find(|piece| piece.range.contains(&event.addresses[0]));
-                piece.into_iter().for_each(|piece| note(&mut piece.written, piece.range.start, event));
+                let region = self.undefined.iter_mut().find(|region| region.range.contains(&event.addresses[0]));
+                region.into_iter().for_each(|region| mark_written(&mut region.written, region.range.start, event));
             }
         }
     }
@@ -224,7 +228,7 @@ impl Memory {
     pub fn undefine(&mut self, event: &AccessEvent<'_>, lane: usize, (address, bytes): (u64, u64), origin: Origin) -> Outlives {
         match event.space {
             Space::Shared | Space::SharedCluster => {
-                let block = self.block(event.by.number, event.owner.0);
+                let block = self.block(event.block_id.number, event.owner.0);
                 block.shared.remove(address, bytes);
                 block.undefined.set(address, bytes, origin);
                 Outlives::Nothing
@@ -232,7 +236,7 @@ impl Memory {
             Space::Local => {
                 let warp = event.place.warp.index();
                 self.local(event);
-                let block = self.block(event.by.number, event.by.block_slot);
+                let block = self.block(event.block_id.number, event.block_id.block_slot);
                 block.undefined_local.resize_with(block.local.len(), UndefinedBytes::default);
                 for at in address..address + bytes {
                     block.local[warp].remove_byte(LaneMask::of(lane), at);
@@ -255,14 +259,14 @@ impl Memory {
         if range.end - range.start > FOLLOWED {
             return Outlives::Uncompared;
         }
-        if self.piece(address).is_none() {
+        if self.region(address).is_none() {
             let mut written = Bytes::default();
             written.add(0, range.end - range.start);
-            self.undefined.push(Undefined { range, written, undefined: UndefinedBytes::default() });
+            self.undefined.push(UndefinedRegion { range, written, undefined: UndefinedBytes::default() });
         }
-        if let Some(piece) = self.undefined.iter_mut().find(|piece| piece.range.contains(&address)) {
-            piece.written.remove(address - piece.range.start, bytes);
-            piece.undefined.set(address, bytes, origin);
+        if let Some(region) = self.undefined.iter_mut().find(|region| region.range.contains(&address)) {
+            region.written.remove(address - region.range.start, bytes);
+            region.undefined.set(address, bytes, origin);
         }
         Outlives::Uncompared
     }
@@ -279,16 +283,16 @@ impl Memory {
         }
     }
 
-    /// What is said of an access that uses what it reads: one by which no register gets it, or whose result is memory.
-    pub fn use_at_once(&self, event: &AccessEvent<'_>, lanes: LaneMask, address: u64, program: &Program) -> Finding {
+    /// The finding for an access that uses the undefined value itself: it reads it into no register, or writes it to memory.
+    pub fn immediate_use(&self, event: &AccessEvent<'_>, lanes: LaneMask, address: u64, program: &Program) -> Finding {
         let action = if event.kind == AccessKind::Atomic { SideAction::Atomic } else { SideAction::Read };
         let side = Side { bytes: event.bytes, ..Side::new(event.place, lanes, action) };
         let memory = MemoryRange { space: event.space, block: self.owner_of(event), address, bytes: event.bytes };
         finding(side, memory, &lanes_do(lanes, "read"), program)
     }
 
-    /// What a copy reads must have been written when it is issued, and what it writes counts from then on. What a copy brings to shared
-    /// memory is only moved: where it is undefined, it is so there.
+    /// The source of a copy must have been written when it is issued; its destination counts as written from then on. A copy to shared
+    /// memory moves undefined bytes as they are.
     pub fn copy(&mut self, event: &CopyEvent<'_>, program: &Program) -> Option<Finding> {
         if event.stage != CopyStage::Issued {
             return None;
@@ -296,13 +300,13 @@ impl Memory {
         let copy = event.copy;
         let moved = moved(&copy.work, event.lanes);
         if !moved.is_empty() {
-            moved.into_iter().for_each(|moved| self.move_bytes(copy.by.number, copy.issued, moved));
+            moved.into_iter().for_each(|moved| self.move_bytes(copy.block_id.number, copy.issued, moved));
             return None;
         }
         let mut missing = None;
         copy.work.reads(event.lanes, |from, bytes| {
-            if missing.is_none() && !self.holds(copy.by.number, from, bytes) {
-                missing = self.gap(copy.by.number, from, bytes);
+            if missing.is_none() && !self.holds(copy.block_id.number, from, bytes) {
+                missing = self.gap(copy.block_id.number, from, bytes);
             }
         });
         let reduces = matches!(&copy.work, CopyKind::Bulk { reduction: Some(_), .. } | CopyKind::StAsync { reduction: Some(_), .. });
@@ -310,10 +314,10 @@ impl Memory {
         copy.work.writes(event.lanes, |at, bytes| written.push((at, bytes)));
         let is_uncompared = !reduces && !written.is_empty() && written.iter().all(|(at, bytes)| self.is_uncompared(*at, *bytes));
         for (at, bytes) in written {
-            if reduces && missing.is_none() && !self.holds(copy.by.number, at, bytes) {
-                missing = self.gap(copy.by.number, at, bytes);
+            if reduces && missing.is_none() && !self.holds(copy.block_id.number, at, bytes) {
+                missing = self.gap(copy.block_id.number, at, bytes);
             }
-            self.note(copy.by.number, at, bytes);
+            self.mark_written(copy.block_id.number, at, bytes);
         }
         missing.map(|memory| {
             let side = Side { bytes: memory.bytes, copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, SideAction::Read) };
@@ -342,7 +346,7 @@ impl Memory {
                 missing.collect::<Vec<u64>>().into_iter().map(|at| (at, self.stored_in(issuer, from, from.address + at))).collect()
             }
         };
-        self.note(issuer, to, bytes);
+        self.mark_written(issuer, to, bytes);
         let MemoryOwner::Block { block_slot, .. } = to.owner else { return };
         let (space, owner) = match from.owner {
             MemoryOwner::Global => (Space::Global, [0; 3]),
@@ -358,10 +362,10 @@ impl Memory {
         }
     }
 
-    /// Where what was stored in a byte comes from, if that is undefined.
+    /// The origin of the value stored in a byte, if that is undefined.
     fn stored_in(&mut self, issuer: u64, of: Destination, address: u64) -> Option<Origin> {
         match of.owner {
-            MemoryOwner::Global => self.piece(address).and_then(|piece| piece.undefined.get(address)),
+            MemoryOwner::Global => self.region(address).and_then(|region| region.undefined.get(address)),
             MemoryOwner::Block { block_slot, .. } => self.block(issuer, block_slot).undefined.get(address),
         }
     }
@@ -375,7 +379,7 @@ impl Memory {
                 block.and_then(|block| block.undefined.get(memory.address))
             }
             Space::Generic | Space::Global | Space::Const | Space::Param | Space::ParamFunc | Space::Local => {
-                self.piece(memory.address).and_then(|piece| piece.undefined.get(memory.address))
+                self.region(memory.address).and_then(|region| region.undefined.get(memory.address))
             }
         };
         match origin.and_then(|origin| Reported::new(program, Origin::NO_REGISTER, &[(origin.lane, origin)])) {
@@ -388,13 +392,13 @@ impl Memory {
         }
     }
 
-    /// What a `wgmma` reads of the block's shared memory must have been written when it is issued.
+    /// The shared memory that a `wgmma` reads must have been written when it is issued.
     pub fn wgmma(&mut self, event: &WgmmaEvent<'_>, program: &Program) -> Option<Finding> {
         let WgmmaChange::Issued { wgmma, .. } = event.change else { return None };
-        let owner = MemoryOwner::Block { block_slot: event.by.block_slot, index: event.place.block };
+        let owner = MemoryOwner::Block { block_slot: event.block_id.block_slot, index: event.place.block };
         let missing = wgmma.reads().find_map(|(start, end)| {
             let (from, bytes) = (Destination { owner, address: u64::from(start) }, u64::from(end - start));
-            if self.holds(event.by.number, from, bytes) { None } else { self.gap(event.by.number, from, bytes) }
+            if self.holds(event.block_id.number, from, bytes) { None } else { self.gap(event.block_id.number, from, bytes) }
         });
         missing.map(|memory| {
             let side = Side { bytes: memory.bytes, copy: Some(wgmma.id), ..Side::new(event.place, event.lanes, SideAction::Read) };
@@ -412,7 +416,9 @@ impl Memory {
 
     fn holds(&mut self, issuer: u64, at: Destination, bytes: u64) -> bool {
         match at.owner {
-            MemoryOwner::Global => self.piece(at.address).is_none_or(|piece| piece.written.contains(at.address - piece.range.start, bytes)),
+            MemoryOwner::Global => {
+                self.region(at.address).is_none_or(|region| region.written.contains(at.address - region.range.start, bytes))
+            }
             MemoryOwner::Block { block_slot, .. } => self.block(issuer, block_slot).shared.contains(at.address, bytes),
         }
     }
@@ -431,18 +437,18 @@ impl Memory {
         Some(MemoryRange { space, block, address, bytes: bytes as u32 })
     }
 
-    fn note(&mut self, issuer: u64, at: Destination, bytes: u64) {
+    fn mark_written(&mut self, issuer: u64, at: Destination, bytes: u64) {
         match at.owner {
             MemoryOwner::Global => {
-                let piece = self.undefined.iter_mut().find(|piece| piece.range.contains(&at.address));
-                piece.into_iter().for_each(|piece| piece.written.add(at.address - piece.range.start, bytes));
+                let region = self.undefined.iter_mut().find(|region| region.range.contains(&at.address));
+                region.into_iter().for_each(|region| region.written.add(at.address - region.range.start, bytes));
             }
             MemoryOwner::Block { block_slot, .. } => self.block(issuer, block_slot).shared.add(at.address, bytes),
         }
     }
 
-    fn piece(&self, address: u64) -> Option<&Undefined> {
-        self.undefined.iter().find(|piece| piece.range.contains(&address))
+    fn region(&self, address: u64) -> Option<&UndefinedRegion> {
+        self.undefined.iter().find(|region| region.range.contains(&address))
     }
 
     /// The block in a block slot of the cluster of the block `issuer`; what the one before it in that block slot wrote is dropped.
@@ -466,7 +472,7 @@ impl Memory {
 
     fn local(&mut self, event: &AccessEvent<'_>) -> &mut LocalBytes {
         let warp = event.place.warp.index();
-        let warps = &mut self.block(event.by.number, event.by.block_slot).local;
+        let warps = &mut self.block(event.block_id.number, event.block_id.block_slot).local;
         if warp >= warps.len() {
             warps.resize_with(warp + 1, LocalBytes::default);
         }
@@ -496,7 +502,7 @@ struct Moved {
     bytes: u64,
 }
 
-/// What a copy moves to shared memory as it is.
+/// The bytes that a copy moves to shared memory as they are.
 fn moved(work: &CopyKind, lanes: LaneMask) -> Vec<Moved> {
     match work {
         CopyKind::CpAsync(copies) => {
@@ -532,7 +538,7 @@ fn passes(written: &Bytes, base: u64, event: &AccessEvent<'_>) -> bool {
 
 /// Adds what an access covers.
 #[inline]
-fn note(written: &mut Bytes, base: u64, event: &AccessEvent<'_>) {
+fn mark_written(written: &mut Bytes, base: u64, event: &AccessEvent<'_>) {
     let (first, bytes) = (event.addresses[0], u64::from(event.bytes));
     let stray = event.addresses.iter().zip(0..).fold(0, |stray, (address, lane)| stray | (address.wrapping_sub(first) ^ (lane * bytes)));
     if stray == 0 && event.lanes == LaneMask::ALL {

@@ -74,7 +74,7 @@ pub(super) const ROW: CheckerRow = CheckerRow {
 const MEMORY: EventMask =
     EventMask::of(&[EventKind::Access, EventKind::Order, EventKind::AbsentSource, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
 
-/// Those by which values in registers are followed.
+/// The events by which values in registers are followed.
 const REGISTERS: EventMask = EventMask::of(&[EventKind::Before, EventKind::Collective]);
 
 impl Init {
@@ -98,7 +98,7 @@ impl Init {
         found
     }
 
-    /// What is undefined comes into registers; it is used at once where none gets it.
+    /// An undefined value is loaded into registers; where no register gets it, this is a use.
     fn load(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let lacking = self.memory.lacking(event, to.program);
         let Some((first, lacks)) = lacking.first() else { return false };
@@ -117,7 +117,7 @@ impl Init {
             self.registers.load(event, &values, to.program);
         }
         if replaces || uses {
-            self.memory.note_all(event);
+            self.memory.mark_defined(event);
         }
         let reads_unwritten = values.iter().all(|value| value.origin.place.pc == event.place.pc);
         let is_new = !outlives && reads_unwritten && !self.reads.iter().any(|read| read.second.place.pc == event.place.pc);
@@ -126,14 +126,14 @@ impl Init {
         }
         let lanes = lacking.iter().map(|(lane, _)| *lane).collect();
         let address = event.addresses[*first] + u64::from(lacks.trailing_zeros());
-        let finding = self.memory.use_at_once(event, lanes, address, to.program);
+        let finding = self.memory.immediate_use(event, lanes, address, to.program);
         if is_new {
             self.reads.push(finding.clone());
         }
         uses && self.reports.report(finding, to)
     }
 
-    /// What is undefined comes into memory; it is used where that outlives the launch.
+    /// An undefined value is stored in memory; this is a use where the memory outlives the launch.
     fn store(&mut self, event: &AccessEvent<'_>, stored: &Stored, to: &mut Reporter<'_>) -> bool {
         let mut found = false;
         for StoredElement { place, register, origins } in &stored.elements {
@@ -196,7 +196,7 @@ impl Checker for Init {
                 self.memory.hand_over(issue, warp, to.program);
                 return self.registers.before(issue, warp, (&mut self.reports, to));
             }
-            Event::Order(_) | Event::After(..) | Event::Merged(..) | Event::Arrived(..) => {}
+            Event::Order(_) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {}
         }
         false
     }

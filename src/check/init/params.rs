@@ -42,7 +42,7 @@ impl ParamBytes {
         }
     }
 
-    /// Where the undefined value of a byte of `lane` comes from.
+    /// The origin of the undefined value of a byte of `lane`.
     pub fn get(&self, place: &IssuePoint, lane: usize, address: u64) -> Option<Origin> {
         self.warps.get(&(place.block, place.warp))?.get(key(lane, address))
     }
@@ -76,7 +76,7 @@ impl ParamBytes {
     }
 }
 
-/// Where the frame that starts at `frame` holds an argument or a result in memory, and how many bytes.
+/// The address in the frame at `frame` of an argument or a result in memory, and its size in bytes.
 fn of_argument(argument: &CallArg, frame: u32) -> Option<(u32, u32)> {
     match *argument {
         CallArg::Frame { offset, bytes } => Some((frame + offset, bytes)),
@@ -92,7 +92,7 @@ fn of_param(param: &Param, frame: u32) -> Option<(u32, u32)> {
     }
 }
 
-/// What lanes hold at one place, each an address and a length, comes to another one.
+/// Copies the definedness of one range of lanes to another; a range is an address and a length.
 fn copy(of_warp: &mut UndefinedBytes, lanes: LaneMask, from: Option<(u32, u32)>, to: Option<(u32, u32)>) {
     let (Some((from, bytes)), Some((to, room))) = (from, to) else { return };
     for (lane, offset) in lanes.iter().flat_map(|lane| (0..bytes.min(room)).map(move |offset| (lane, offset))) {

@@ -1,4 +1,4 @@
-//! Where the undefined values come from that were stored, by byte.
+//! The origins of undefined values that were stored, by byte.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) struct UndefinedBytes {
 }
 
 impl UndefinedBytes {
-    /// Something undefined is stored in `bytes` bytes from `start` on.
+    /// An undefined value is stored in `bytes` bytes from `start` on.
     pub fn set(&mut self, start: u64, bytes: u64, origin: Origin) {
         let id = self.table.add(origin);
         for at in start..start.saturating_add(bytes) {
@@ -26,14 +26,14 @@ impl UndefinedBytes {
         }
     }
 
-    /// Something defined is stored in a byte.
+    /// A defined value is stored in a byte.
     pub fn clear(&mut self, at: u64) {
         if let Some(page) = self.pages.get_mut(&(at / PAGE_BYTES)) {
             Arc::make_mut(page)[(at % PAGE_BYTES) as usize] = OriginId::UNKNOWN;
         }
     }
 
-    /// Where what was stored in a byte comes from; none if nothing undefined was.
+    /// The origin of the undefined value of a byte; none if it is defined.
     pub fn get(&self, at: u64) -> Option<Origin> {
         let id = self.pages.get(&(at / PAGE_BYTES))?[(at % PAGE_BYTES) as usize];
         self.table.get(id)

@@ -1,4 +1,4 @@
-//! What is said of memory that nothing has written.
+//! The text of findings on memory that was not written.
 
 use crate::check::finding::MemoryRange;
 use crate::isa::Space;

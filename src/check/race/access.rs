@@ -1,4 +1,4 @@
-//! What was done to memory: one record for each access of a warp, and references to them from the shadow of memory.
+//! The log of accesses: one record for each access of a warp, and references to them from the shadow memory.
 
 use crate::base::WarpId;
 use crate::check::finding::{Side, SideAction};
@@ -16,9 +16,9 @@ pub(super) struct Access {
     pub op: Operation,
     /// The instruction.
     pub pc: Pc,
-    /// What was done.
+    /// The action.
     pub action: SideAction,
-    /// Whether it is an operation on a barrier object.
+    /// Whether it is an operation on an mbarrier.
     pub is_mbarrier: bool,
     /// The scope, of an operation that is strong (PTX ISA, "Strong operations").
     pub strong: Option<Scope>,
@@ -30,7 +30,7 @@ pub(super) struct Access {
     pub bytes: u32,
     /// Bytes of the scalar that it accesses, or of each of those that a vector has.
     pub element: u32,
-    /// Which address is whose.
+    /// The address of each lane.
     pub lane_addresses: LaneAddresses,
     /// The copy, as the machine numbers it; 0 for none.
     pub copy: u64,
@@ -53,7 +53,7 @@ struct Cell {
     what: AccessSet,
 }
 
-/// What a reference to several accesses names.
+/// The accesses that a reference names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AccessSet {
     /// All of them.
@@ -66,7 +66,7 @@ pub(super) enum AccessSet {
     AtomicsByWarps(u32),
 }
 
-/// What the accesses are of which there were too many.
+/// The kinds of accesses of which there were too many to refer to each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overflow {
     /// Read-modify-writes, each of which read what the one before it wrote.
@@ -113,7 +113,7 @@ impl Access {
 }
 
 impl Log {
-    /// Which address is whose in an access that is about to be added.
+    /// The addresses of the lanes of an access that is about to be added.
     pub fn lane_addresses(&mut self, lanes: LaneMask, addresses: &PerLane<u64>) -> LaneAddresses {
         Strided::of(lanes, addresses).map_or_else(|| self.scatter(addresses), LaneAddresses::Tile)
     }
@@ -151,23 +151,27 @@ impl Log {
     }
 
     /// The accesses of a reference, newest first, and whether those are all that there were.
-    pub fn members(&self, of: Ref) -> Members<'_> {
-        Members { log: self, rest: of, are_overwritten: false }
+    pub fn members(&self, reference: Ref) -> Members<'_> {
+        Members { log: self, rest: reference, are_overwritten: false }
     }
 
-    /// What a reference names.
-    pub fn what(&self, of: Ref) -> AccessSet {
-        if of.0 & SEVERAL == 0 { AccessSet::Exact } else { self.cells[(of.0 & !SEVERAL) as usize].what }
+    /// The accesses that a reference names.
+    pub fn what(&self, reference: Ref) -> AccessSet {
+        if reference.0 & SEVERAL == 0 { AccessSet::Exact } else { self.cells[(reference.0 & !SEVERAL) as usize].what }
     }
 
     /// The newest of the accesses of a reference.
-    pub fn newest(&self, of: Ref) -> &Access {
-        if of.0 & SEVERAL == 0 { self.get(of) } else { &self.accesses[self.cells[(of.0 & !SEVERAL) as usize].access as usize] }
+    pub fn newest(&self, reference: Ref) -> &Access {
+        if reference.0 & SEVERAL == 0 {
+            self.get(reference)
+        } else {
+            &self.accesses[self.cells[(reference.0 & !SEVERAL) as usize].access as usize]
+        }
     }
 
-    /// How many accesses a reference names.
-    pub fn count(&self, of: Ref) -> usize {
-        self.members(of).count()
+    /// The number of accesses that a reference names.
+    pub fn count(&self, reference: Ref) -> usize {
+        self.members(reference).count()
     }
 
     /// A reference to those of `older` and `access`, which is newer than all of them.
@@ -176,12 +180,12 @@ impl Log {
     }
 
     /// The same reference, whose values a later write has replaced that is no read-modify-write.
-    pub fn overwritten(&mut self, of: Ref) -> Ref {
-        if of.is_none() || self.what(of) != AccessSet::Exact {
-            return of;
+    pub fn overwritten(&mut self, reference: Ref) -> Ref {
+        if reference.is_none() || self.what(reference) != AccessSet::Exact {
+            return reference;
         }
-        let rest = self.members(of).rest_after_first();
-        let newest = self.members(of).next().unwrap_or_default();
+        let rest = self.members(reference).rest_after_first();
+        let newest = self.members(reference).next().unwrap_or_default();
         self.cell(newest, rest, AccessSet::Overwritten)
     }
 
@@ -255,7 +259,7 @@ impl Members<'_> {
         self.are_overwritten
     }
 
-    /// Those after the first.
+    /// The accesses after the first.
     fn rest_after_first(mut self) -> Ref {
         self.next();
         self.rest
@@ -296,18 +300,18 @@ impl<'a> Sweep<'a> {
         Self { log, accesses, cells }
     }
 
-    /// What `of` refers to is still needed.
-    pub fn mark(&mut self, mut of: Ref) {
-        while of.0 & SEVERAL != 0 {
-            let index = (of.0 & !SEVERAL) as usize;
+    /// Marks the accesses that `reference` names as live.
+    pub fn mark(&mut self, mut reference: Ref) {
+        while reference.0 & SEVERAL != 0 {
+            let index = (reference.0 & !SEVERAL) as usize;
             if self.cells[index] != 0 {
                 return;
             }
             self.cells[index] = 1;
             self.accesses[self.log.cells[index].access as usize] = 1;
-            of = self.log.cells[index].rest;
+            reference = self.log.cells[index].rest;
         }
-        self.accesses[of.0 as usize] = 1;
+        self.accesses[reference.0 as usize] = 1;
     }
 
     /// Throws away what was not marked.
@@ -330,7 +334,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// Where accesses are after a sweep.
+/// The new positions of accesses after a sweep.
 pub(super) struct Swept {
     accesses: Vec<u32>,
     cells: Vec<u32>,
@@ -338,11 +342,11 @@ pub(super) struct Swept {
 
 impl Swept {
     /// The reference that means what `of` meant before.
-    pub fn moved(&self, of: Ref) -> Ref {
-        let index = (of.0 & !SEVERAL) as usize;
-        match of {
-            Ref(0) => of,
-            _ if of.is_one() => {
+    pub fn moved(&self, reference: Ref) -> Ref {
+        let index = (reference.0 & !SEVERAL) as usize;
+        match reference {
+            Ref(0) => reference,
+            _ if reference.is_one() => {
                 assert!(self.accesses[index] != 0, "what is referred to was marked");
                 Ref(self.accesses[index])
             }

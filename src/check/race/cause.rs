@@ -1,4 +1,4 @@
-//! Which races have one cause: the same two statements, or accesses on either side of one place where the same fix orders all of them.
+//! The races with one cause: the same two statements, or accesses on either side of one place where the same fix orders all of them.
 
 use crate::check::finding::{Finding, Side};
 use crate::check::reachability::Reachability;

@@ -1,4 +1,4 @@
-//! Asynchronous copies and barrier objects (PTX ISA, "Asynchronous operations", "mbarrier").
+//! Asynchronous copies and mbarriers (PTX ISA, "Asynchronous operations", "mbarrier").
 //!
 //! The reads and writes of a copy count from the moment it was issued, whenever the machine moves the bytes.
 
@@ -15,21 +15,21 @@ use crate::machine::{
 };
 use crate::order::{Agent, AsyncKind, ObjectKey, ObjectUse, Operation};
 
-/// Bytes of a barrier object.
+/// Bytes of an mbarrier.
 const OBJECT_BYTES: u32 = 8;
 
 impl Race {
-    /// Something is done to a barrier object.
+    /// An operation on an mbarrier.
     pub(super) fn mbarrier(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
         let key = ObjectKey { block_slot: event.block_slot, address: event.address };
         if let MbarrierChange::Ended(phase) = event.change {
             self.order.end_phase(key, phase);
             return false;
         }
-        self.enter(event.by);
-        self.record(event.by.block_slot);
-        let actor = actor(event.by, &event.place, event.lanes);
-        let how = ObjectUse { ordering: event.how.ordering, scope: event.how.scope };
+        self.enter(event.block_id);
+        self.record(event.block_id.block_slot);
+        let actor = actor(event.block_id, &event.place, event.lanes);
+        let how = ObjectUse { ordering: event.semantics.ordering, scope: event.semantics.scope };
         let signal = object_signal(event);
         let action = match event.change {
             MbarrierChange::Made(_) | MbarrierChange::Invalidated => {
@@ -41,7 +41,7 @@ impl Race {
                 self.sync_accesses.note_write(signal);
                 SideAction::Atomic
             }
-            MbarrierChange::Tested { ended: true, .. } if self.result_use.is_result_used(&self.program, event.place.pc) => {
+            MbarrierChange::Tested { ended: true, .. } if self.result_uses.is_result_used(&self.program, event.place.pc) => {
                 self.order.wait_for_object(actor, key, how);
                 self.sync_accesses.note_read(signal);
                 SideAction::Read
@@ -56,9 +56,9 @@ impl Race {
 
     /// The object's bytes are memory as well: its initialization must be ordered before its uses.
     fn touch_object(&mut self, event: &MbarrierEvent, action: SideAction, to: &mut Reporter<'_>) -> bool {
-        let block_slot = event.by.block_slot;
+        let block_slot = event.block_id.block_slot;
         let access = Access {
-            op: operation(event.by, &event.place, event.lanes, (Agent::Threads, action)),
+            op: operation(event.block_id, &event.place, event.lanes, (Agent::Threads, action)),
             pc: event.place.pc,
             action,
             is_mbarrier: true,
@@ -77,7 +77,7 @@ impl Race {
         self.report(owner, block_slot, &access, to)
     }
 
-    /// Something becomes of a copy.
+    /// A copy is issued, reads, or ends.
     pub(super) fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let copy = event.copy;
         match event.stage {
@@ -92,14 +92,14 @@ impl Race {
 
     fn issue(&mut self, copy: &AsyncCopy, to: &mut Reporter<'_>) -> bool {
         assert!(!copy.lanes.is_empty(), "copy #{} is issued by some lane", copy.id);
-        self.enter(copy.by);
-        let block_slot = copy.by.block_slot;
+        self.enter(copy.block_id);
+        let block_slot = copy.block_id.block_slot;
         let agent = match copy.ends {
             CopyCompletion::Group { bulk, .. } => Agent::Async(if bulk { AsyncKind::Bulk } else { AsyncKind::Lane }),
-            CopyCompletion::Mbarrier { .. } => self.order.issue_copy(actor(copy.by, &copy.issued, copy.lanes), copy.id),
+            CopyCompletion::Mbarrier { .. } => self.order.issue_copy(actor(copy.block_id, &copy.issued, copy.lanes), copy.id),
         };
         let access = Access {
-            op: operation(copy.by, &copy.issued, copy.lanes, (agent, SideAction::Read)),
+            op: operation(copy.block_id, &copy.issued, copy.lanes, (agent, SideAction::Read)),
             pc: copy.issued.pc,
             action: SideAction::Read,
             is_mbarrier: false,
@@ -169,13 +169,13 @@ impl Race {
     }
 }
 
-/// An operation on a barrier object as what may synchronize. One without a scope has the cluster's, and one without semantics releases
+/// An operation on an mbarrier as what may synchronize. One without a scope has the cluster's, and one without semantics releases
 /// where it arrives and acquires where it waits (PTX ISA, "mbarrier.arrive", "mbarrier.try_wait").
 fn object_signal(event: &MbarrierEvent) -> SyncAccess {
     let at = (event.block_slot + 1, u64::from(event.address));
-    let ordering = if event.how.ordering == Ordering::Weak { Ordering::AcqRel } else { event.how.ordering };
-    let how = (ordering, event.how.scope);
-    SyncAccess { phase: Some(event.phase), ..SyncAccess::new(at, event.by, &event.place, event.lanes, how) }
+    let ordering = if event.semantics.ordering == Ordering::Weak { Ordering::AcqRel } else { event.semantics.ordering };
+    let how = (ordering, event.semantics.scope);
+    SyncAccess { phase: Some(event.phase), ..SyncAccess::new(at, event.block_id, &event.place, event.lanes, how) }
 }
 
 fn is_reduction(copy: &AsyncCopy) -> bool {

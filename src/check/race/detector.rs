@@ -31,13 +31,13 @@ pub(super) struct Conflict {
     pub second_lanes: LaneMask,
     /// A byte that both touch.
     pub address: u64,
-    /// How they conflict.
+    /// The kind of conflict.
     pub kind: ConflictKind,
     /// The later one reads what the earlier one wrote.
     pub is_read: bool,
 }
 
-/// How two accesses conflict.
+/// The kind of a conflict between two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConflictKind {
     /// Nothing orders them.
@@ -64,13 +64,13 @@ pub(super) struct Detector<'a> {
     pub cluster: u32,
     /// Whether what it touches is global memory.
     pub is_global: bool,
-    /// What was found.
+    /// The conflicts found.
     pub conflicts: &'a mut Vec<Conflict>,
-    /// What was left to chance.
+    /// The accesses whose results depend on the order.
     pub contention: &'a mut Contention,
     /// The access.
     pub access: Access,
-    /// Where it is in the log.
+    /// Its position in the log.
     pub own: Ref,
     /// Whether it is worth a note that lanes rely on lockstep.
     pub notes_lockstep: bool,
@@ -82,7 +82,7 @@ pub(super) struct Detector<'a> {
     pub transitions: Transitions,
 }
 
-/// What entries become by the access that is compared: the last ones of each hash.
+/// A cache of the transitions of entries by the access that is compared: the last ones of each hash.
 #[derive(Clone, Copy)]
 pub(super) struct Transitions([(Entry, Entry); 8]);
 
@@ -231,7 +231,7 @@ impl Detector<'_> {
         }
     }
 
-    /// What becomes of the entry of the unit at `address`, and whether that holds for every unit with the same entry.
+    /// The new entry of the unit at `address`, and whether it is the same for every unit with the same old entry.
     fn entry(&mut self, entry: Entry, address: u64) -> (Entry, bool) {
         self.compared = entry;
         if self.access.action == SideAction::Read {
@@ -310,8 +310,8 @@ impl Detector<'_> {
     }
 
     /// The accesses of a reference, each with whether a later write has replaced what it wrote.
-    fn members(&self, of: Ref) -> smallvec::SmallVec<[(Ref, bool); KEPT_OF_MANY]> {
-        let mut members = self.log.members(of);
+    fn members(&self, reference: Ref) -> smallvec::SmallVec<[(Ref, bool); KEPT_OF_MANY]> {
+        let mut members = self.log.members(reference);
         let mut all = smallvec::SmallVec::new();
         while let Some(member) = members.next() {
             all.push((member, members.are_overwritten()));
@@ -449,7 +449,7 @@ impl Detector<'_> {
         debug_assert!(other.op.tick <= access.op.tick, "the shadow holds what came before");
         let crosses = other.action != SideAction::Read && other.proxy != access.proxy && access.proxy != Proxy::Generic;
         if self.notes_lockstep
-            && let Some(relation) = self.ordered_by_parting(other, address)
+            && let Some(relation) = self.ordered_by_lockstep(other, address)
         {
             return (relation, false);
         }
@@ -486,7 +486,7 @@ impl Detector<'_> {
     }
 
     /// That lanes are ordered only because they ran in lockstep until they diverged after the earlier access.
-    fn ordered_by_parting(&self, other: &Access, address: u64) -> Option<HbRelation> {
+    fn ordered_by_lockstep(&self, other: &Access, address: u64) -> Option<HbRelation> {
         let warp = &self.block.warps[self.access.op.warp];
         let until = warp.synchronized_before.max(self.block.all_before);
         let is_of_warp = (other.op.block, other.op.warp, other.op.agent) == (self.block.number, self.access.op.warp, Agent::Threads);

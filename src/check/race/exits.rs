@@ -4,7 +4,7 @@
 //! The clocks of the threads of a block at their exits are gathered, and what other blocks had done before a barrier of the cluster that
 //! one of them waited for, even if those arrived relaxed: that makes nothing visible, but it is over. Accesses of others to its shared
 //! memory that are not part of that may as well come later, when the memory is gone. Strong writes are left out: a thread that waits for
-//! one by reading it knows that it is done, though that orders nothing. Operations on barrier objects are not left out: they are visible
+//! one by reading it knows that it is done, though that orders nothing. Operations on mbarriers are not left out: they are visible
 //! through a wait only.
 
 use super::Race;
@@ -20,7 +20,7 @@ use crate::machine::{BlockId, OrderEvent};
 impl Race {
     /// Lanes of a block of a cluster exit.
     pub(super) fn leave(&mut self, event: &OrderEvent<'_>) {
-        let OrderEvent { place, by: BlockId { block_slot, .. }, lanes, .. } = *event;
+        let OrderEvent { place, block_id: BlockId { block_slot, .. }, lanes, .. } = *event;
         if self.order.block(block_slot).is_none_or(|block| block.warps.iter().any(|warp| !warp.live.is_empty())) {
             return;
         }

@@ -1,4 +1,4 @@
-//! Which address is whose: the addresses of the lanes of an access, as small as they can be kept.
+//! The addresses of the lanes of an access, compressed.
 //!
 //! The threads of a warp are mostly in a row, or in the rows of a tile, and so are their addresses: those are two distances. What is
 //! scattered is kept address by address.
@@ -22,7 +22,7 @@ pub(super) enum LaneAddresses {
 /// Rows of lanes: lane `i` is at `base + i % width * stride + i / width * row`. Where all lanes are evenly spaced they are one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Strided {
-    /// Where lane 0 is or would be.
+    /// The address of lane 0, or the one it would have.
     base: u64,
     /// Bytes from a lane to the next; 0 if those of a row are at the same place.
     stride: i32,
@@ -44,7 +44,7 @@ enum Width {
 }
 
 impl Width {
-    /// Those of several rows, the widest first.
+    /// The widths of several rows, the widest first.
     const NARROW: [Self; 2] = [Width::Sixteen, Width::Eight];
 
     fn lanes(self) -> usize {
@@ -75,7 +75,7 @@ impl LaneAddresses {
         }
     }
 
-    /// Where what `lane` touched starts; none where all lanes touch all of it.
+    /// The address of `lane`; none where all lanes access all of the bytes.
     pub fn address(&self, lane: usize, log: &Log) -> Option<u64> {
         match self {
             LaneAddresses::All => None,
@@ -84,7 +84,7 @@ impl LaneAddresses {
         }
     }
 
-    /// Where the log keeps the addresses, if it does.
+    /// The index in the log's table of addresses, if they are there.
     pub fn scattered(&mut self) -> Option<&mut u32> {
         if let LaneAddresses::Scattered(index) = self { Some(index) } else { None }
     }
@@ -148,7 +148,7 @@ impl Strided {
         self.base.wrapping_add((i64::from(self.stride) * column as i64 + i64::from(self.row) * row as i64) as u64)
     }
 
-    /// Where all lanes are, if they are at the same place.
+    /// The address of all lanes, if it is the same.
     pub fn place(&self) -> Option<u64> {
         (self.stride == 0 && (self.row == 0 || self.width == Width::Warp)).then_some(self.base)
     }
@@ -176,7 +176,7 @@ impl Strided {
         Some(runs)
     }
 
-    /// What some columns of a row touch; none where there are gaps.
+    /// The range that some columns of a row access; none where there are gaps.
     fn run(&self, row: usize, columns: LaneMask, bytes: u32) -> Option<(u64, u64)> {
         assert!(!columns.is_empty(), "a run is of some lanes");
         let (first, count) = (columns.first(), columns.count());

@@ -71,7 +71,7 @@ use crate::check::deferred::DeferredFindings;
 use crate::check::finding::SideAction;
 use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
-use crate::flow::result_use::ResultUse;
+use crate::flow::result_uses::ResultUses;
 use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
     AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, IssuePoint, LaneMask, LaunchEnd, LaunchStart, Order,
@@ -85,7 +85,7 @@ use crate::program::{self, AtomicOp, MemoryOp, Op, Pc, Program, map};
 struct Race {
     program: Arc<Program>,
     prepared: Option<Arc<PreparedLaunch>>,
-    /// What happens before what.
+    /// The happens-before relation.
     order: HappensBefore,
     /// The shadow of global memory.
     global: Option<Box<Shadow>>,
@@ -93,9 +93,9 @@ struct Race {
     shared: Vec<Option<Box<Shadow>>>,
     /// Reads that it does not hold yet.
     unrecorded: Vec<UnrecordedReads>,
-    /// What the shadow of global memory refers to.
+    /// The accesses that the shadow of global memory refers to.
     log: Log,
-    /// What the shadows of shared memory refer to: it is swept often, and they are small.
+    /// The accesses that the shadows of shared memory refer to: it is swept often, and they are small.
     shared_log: Log,
     contention: Contention,
     /// Bytes of global memory of which the launch says nothing.
@@ -108,7 +108,7 @@ struct Race {
     /// Accesses to the shared memory of blocks that may have exited by then.
     deferred: DeferredFindings,
     reachability: Reachability,
-    result_use: ResultUse,
+    result_uses: ResultUses,
     updates: Updates,
     sync_accesses: SyncAccesses,
     unordered: UnorderedFindings,
@@ -143,7 +143,7 @@ impl Race {
             lockstep: LaneMask::NONE,
             deferred: DeferredFindings::default(),
             reachability: Reachability::default(),
-            result_use: ResultUse::default(),
+            result_uses: ResultUses::default(),
             updates: Updates::default(),
             sync_accesses: SyncAccesses::default(),
             unordered: UnorderedFindings::new(program),
@@ -195,7 +195,7 @@ impl Checker for Race {
             Event::Mbarrier(object) => return self.mbarrier(object, to),
             Event::Wgmma(wgmma) => return self.wgmma(wgmma, to),
             // A warp collective orders nothing.
-            Event::Collective(_) | Event::Before(..) | Event::After(..) | Event::Merged(..) | Event::Arrived(..) => {}
+            Event::Collective(_) | Event::Before(..) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => {}
         }
         false
     }
@@ -213,22 +213,22 @@ impl Race {
             Space::Shared | Space::SharedCluster => ShadowMemory::Block(event.owner.0),
             Space::Local | Space::ParamFunc | Space::Param | Space::Const => return false,
         };
-        self.enter(event.by);
+        self.enter(event.block_id);
         if event.space == Space::SharedCluster {
-            self.enter_peer(event.by, event.owner.0);
+            self.enter_peer(event.block_id, event.owner.0);
         }
         self.lockstep = event.lockstep;
         if !event.lockstep.is_empty() {
-            self.order.run_in_lockstep(actor(event.by, &event.place, event.lanes), event.lockstep);
+            self.order.run_in_lockstep(actor(event.block_id, &event.place, event.lanes), event.lockstep);
         }
-        if event.how.ordering != Ordering::Weak {
-            self.record(event.by.block_slot);
-            if event.how.ordering.acquires() && event.kind != AccessKind::Write {
+        if event.semantics.ordering != Ordering::Weak {
+            self.record(event.block_id.block_slot);
+            if event.semantics.ordering.acquires() && event.kind != AccessKind::Write {
                 self.note_acquired(owner, event);
             }
             self.order_through(owner, event);
             if let ShadowMemory::Block(_) = owner {
-                self.unordered.note(event.by.number as u32, event);
+                self.unordered.note(event.block_id.number as u32, event);
             }
         }
         if owner != ShadowMemory::Global && event.max < map::SHARED_RESERVED {
@@ -238,19 +238,19 @@ impl Race {
             return false;
         }
         let access = self.plain(owner, event);
-        self.check(owner, event.by.block_slot, access, event.addresses);
+        self.check(owner, event.block_id.block_slot, access, event.addresses);
         self.compare_values(event, &access);
-        self.report(owner, event.by.block_slot, &access, to)
+        self.report(owner, event.block_id.block_slot, &access, to)
     }
 
-    /// Notes that it is chance what an access acquires: the write that it reads is ordered before it by that alone.
+    /// Records that the acquire of an access depends on the order: the write that it reads is ordered before it by that acquire alone.
     fn note_acquired(&mut self, owner: ShadowMemory, event: &AccessEvent<'_>) {
         let Self { order, global, shared, log, shared_log, contention, .. } = self;
         let (shadow, log) = match owner {
             ShadowMemory::Global => (global.as_mut(), log),
             ShadowMemory::Block(block_slot) => (shared.get_mut(block_slot as usize).and_then(Option::as_mut), shared_log),
         };
-        let (Some(shadow), Some(block)) = (shadow, order.block(event.by.block_slot)) else { return };
+        let (Some(shadow), Some(block)) = (shadow, order.block(event.block_id.block_slot)) else { return };
         let warp = WarpId::new(event.place.warp.number());
         for lane in event.lanes.iter() {
             let address = event.addresses[lane];
@@ -302,15 +302,15 @@ impl Race {
             AccessKind::Write => SideAction::Write,
             AccessKind::Atomic => SideAction::Atomic,
         };
-        let is_weak = event.how.ordering == Ordering::Weak;
+        let is_weak = event.semantics.ordering == Ordering::Weak;
         let element = if is_weak { event.bytes } else { element_bytes(&self.program.code[event.place.pc.index()].op, event.bytes) };
         Access {
-            op: operation(event.by, &event.place, event.lanes, (Agent::Threads, action)),
+            op: operation(event.block_id, &event.place, event.lanes, (Agent::Threads, action)),
             pc: event.place.pc,
             action,
             is_mbarrier: false,
-            strong: strength(&event.how),
-            is_relaxed: matches!(event.how.ordering, Ordering::Volatile | Ordering::Relaxed) && event.kind != AccessKind::Atomic,
+            strong: strength(&event.semantics),
+            is_relaxed: matches!(event.semantics.ordering, Ordering::Volatile | Ordering::Relaxed) && event.kind != AccessKind::Atomic,
             proxy: event.proxy,
             bytes: event.bytes,
             element,
@@ -399,10 +399,10 @@ impl Race {
         }
     }
 
-    /// The block that does something, which may be new in its block slot.
-    fn enter(&mut self, by: BlockId) {
-        if self.order.enter(by.block_slot, by.number as u32) {
-            let block_slot = by.block_slot as usize;
+    /// The block of an event, which may be new in its block slot.
+    fn enter(&mut self, block_id: BlockId) {
+        if self.order.enter(block_id.block_slot, block_id.number as u32) {
+            let block_slot = block_id.block_slot as usize;
             if self.shared.len() <= block_slot {
                 self.shared.resize_with(block_slot + 1, || None);
                 self.unrecorded.resize_with(block_slot + 1, UnrecordedReads::default);
@@ -410,7 +410,7 @@ impl Race {
             self.shared[block_slot] = None;
             self.unrecorded[block_slot].clear();
         }
-        debug_assert!((by.block_slot as usize) < self.shared.len(), "a block in a block slot has a place for its shadow");
+        debug_assert!((block_id.block_slot as usize) < self.shared.len(), "a block in a block slot has a place for its shadow");
     }
 
     /// A block of the same cluster, which may not have done anything yet: they lie side by side.
@@ -423,22 +423,22 @@ impl Race {
         self.enter(BlockId { number, block_slot: peer });
     }
 
-    /// What a strong access learns from the location, and leaves there.
+    /// A strong access acquires the clocks of its locations, and releases to them.
     fn order_through(&mut self, owner: ShadowMemory, event: &AccessEvent<'_>) {
         let memory = if let ShadowMemory::Block(block_slot) = owner { block_slot + 1 } else { 0 };
         let (reads, writes) = (event.kind != AccessKind::Write, event.kind != AccessKind::Read);
-        let scope = strength(&event.how).unwrap_or(Scope::Sys);
+        let scope = strength(&event.semantics).unwrap_or(Scope::Sys);
         let op = &self.program.code[event.place.pc.index()].op;
         let element = element_bytes(op, event.bytes);
-        let how = Strong { reads, writes, is_reduction: op.is_reduction(), ordering: event.how.ordering, scope, bytes: element };
+        let how = Strong { reads, writes, is_reduction: op.is_reduction(), ordering: event.semantics.ordering, scope, bytes: element };
         self.note_signal(memory, event, (reads, writes), scope);
-        let actor = actor(event.by, &event.place, event.lanes);
+        let actor = actor(event.block_id, &event.place, event.lanes);
         for skip in (0..event.bytes).step_by(element as usize) {
             self.order.release_acquire(actor, memory, &event.addresses.map(|address| address + u64::from(skip)), how);
         }
     }
 
-    /// What follows from a read of what a racing write wrote: a `fence.sc` before the write comes before one after the read.
+    /// A read observes a racing write: a `fence.sc` before the write precedes one after the read in Fence-SC order.
     fn order_racy_read(&mut self, block_slot: u32, access: &Access, conflict: &Conflict) {
         let are_threads = access.op.agent == Agent::Threads && conflict.first.op.agent == Agent::Threads;
         if conflict.is_read && are_threads {
@@ -453,7 +453,7 @@ impl Race {
         if event.lanes.iter().any(|lane| event.addresses[lane] != address) {
             return;
         }
-        let signal = SyncAccess::new((memory, address), event.by, &event.place, event.lanes, (event.how.ordering, scope));
+        let signal = SyncAccess::new((memory, address), event.block_id, &event.place, event.lanes, (event.semantics.ordering, scope));
         if reads {
             self.sync_accesses.note_read(signal);
         }
@@ -462,20 +462,20 @@ impl Race {
         }
     }
 
-    /// Threads did something that orders them.
+    /// A synchronization of threads.
     fn order(&mut self, event: &OrderEvent<'_>) {
-        let OrderEvent { place, by, lanes, order } = *event;
-        self.enter(by);
-        let actor = actor(by, &place, lanes);
-        if !self.unrecorded[by.block_slot as usize].is_empty() && self.may_order_some(by.block_slot, order) {
-            self.record(by.block_slot);
+        let OrderEvent { place, block_id, lanes, order } = *event;
+        self.enter(block_id);
+        let actor = actor(block_id, &place, lanes);
+        if !self.unrecorded[block_id.block_slot as usize].is_empty() && self.may_order_some(block_id.block_slot, order) {
+            self.record(block_id.block_slot);
         }
         match order {
             Order::Fence { kind, ordering, scope } => self.order.fence(actor, kind, ordering, scope),
             Order::Arrived { id, waits, .. } => self.order.arrive(actor, id, waits),
             Order::BarrierCompleted { id, .. } => {
-                self.unrecorded[by.block_slot as usize].clear();
-                self.order.complete_barrier(by.block_slot, id, place.tick);
+                self.unrecorded[block_id.block_slot as usize].clear();
+                self.order.complete_barrier(block_id.block_slot, id, place.tick);
             }
             Order::WarpSync { members } => self.order.sync_warp(actor, members),
             Order::Committed { bulk } => self.order.commit(actor, bulk),
@@ -486,14 +486,14 @@ impl Race {
                     (true, true) => AsyncKind::BulkRead,
                 };
                 if kind == AsyncKind::Lane {
-                    let by = (by.number as u32, WarpId::new(place.warp.number()));
+                    let by = (block_id.number as u32, WarpId::new(place.warp.number()));
                     self.sync_accesses.note_wait(GroupWait { by, tick: place.tick, pc: place.pc, pending: if open { 0 } else { pending } });
                 }
                 self.order.wait(actor, kind, open, pending);
             }
             Order::ClusterArrived { relaxed, .. } => self.order.arrive_at_cluster(actor, relaxed),
             Order::ClusterWaits => self.order.wait_for_cluster(actor),
-            Order::ClusterBarrierCompleted { .. } => self.order.complete_cluster_barrier(by.block_slot, by.number as u32),
+            Order::ClusterBarrierCompleted { .. } => self.order.complete_cluster_barrier(block_id.block_slot, block_id.number as u32),
             Order::Exited => {
                 self.order.exit(actor);
                 if self.order.cluster() > 1 {
@@ -506,15 +506,15 @@ impl Race {
     }
 }
 
-/// Lanes of a block that do something at a place.
-fn actor(by: BlockId, place: &IssuePoint, lanes: LaneMask) -> Actor {
-    Actor { block_slot: by.block_slot, warp: WarpId::new(place.warp.number()), lanes, tick: place.tick }
+/// The lanes of a block that execute an instruction.
+fn actor(block_id: BlockId, place: &IssuePoint, lanes: LaneMask) -> Actor {
+    Actor { block_slot: block_id.block_slot, warp: WarpId::new(place.warp.number()), lanes, tick: place.tick }
 }
 
-/// What lanes of a block do at a place, or what they put in flight there.
-fn operation(by: BlockId, place: &IssuePoint, lanes: LaneMask, (agent, action): (Agent, SideAction)) -> Operation {
+/// The operation of lanes of a block at an instruction, or the one that they put in flight there.
+fn operation(block_id: BlockId, place: &IssuePoint, lanes: LaneMask, (agent, action): (Agent, SideAction)) -> Operation {
     let only_reads = action == SideAction::Read;
-    Operation { tick: place.tick, block: by.number as u32, warp: WarpId::new(place.warp.number()), lanes, agent, only_reads }
+    Operation { tick: place.tick, block: block_id.number as u32, warp: WarpId::new(place.warp.number()), lanes, agent, only_reads }
 }
 
 /// Bytes of the scalars that an instruction accesses, which accesses `bytes` bytes a lane (PTX ISA, "Vector Data-types").
@@ -531,11 +531,11 @@ fn element_bytes(op: &Op, bytes: u32) -> u32 {
 }
 
 /// The scope of a strong access (PTX ISA, "Strong operations"); none for a weak one.
-fn strength(how: &program::Access) -> Option<Scope> {
-    match how.ordering {
+fn strength(access: &program::Access) -> Option<Scope> {
+    match access.ordering {
         Ordering::Weak => None,
         Ordering::Volatile | Ordering::Mmio => Some(Scope::Sys),
-        _ if how.scope == Scope::None => Some(Scope::Gpu),
-        Ordering::Relaxed | Ordering::Acquire | Ordering::Release | Ordering::AcqRel | Ordering::SeqCst => Some(how.scope),
+        _ if access.scope == Scope::None => Some(Scope::Gpu),
+        Ordering::Relaxed | Ordering::Acquire | Ordering::Release | Ordering::AcqRel | Ordering::SeqCst => Some(access.scope),
     }
 }

@@ -103,7 +103,7 @@ impl Detector<'_> {
     }
 }
 
-/// Whether an access takes part in observation order: threads do it strongly, by the generic proxy, and not on a barrier object.
+/// Whether an access takes part in observation order: threads do it strongly, by the generic proxy, and not on an mbarrier.
 fn is_observable(access: &Access) -> bool {
     access.strong.is_some() && access.proxy == Proxy::Generic && access.op.agent == Agent::Threads && !access.is_mbarrier
 }

@@ -1,5 +1,6 @@
-//! The path of synchronization from the first side of a race to the second one, as far as it goes: what the thread of the first side does
-//! after it that may release it, which warps learn of it and by what, and what the thread of the second side does that may acquire it.
+//! The synchronization path from the first side of a race to the second one, as far as it goes: the steps of the thread of the first side
+//! that may release it, the warps that are ordered after it and the steps that order them, and the steps of the thread of the second side
+//! that may acquire it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,43 +18,43 @@ use crate::machine::{
 use crate::order::{Agent, Block, Operation, VectorClock};
 use crate::program::Program;
 
-/// Steps that are kept of each of the two threads, and of all others together.
+/// The most steps that are recorded of each of the two threads, and of all others together.
 const KEPT: usize = 8;
 
-/// Follows a launch from its beginning to the second side of one of its races.
+/// Observes a launch from its beginning to the second side of one of its races.
 pub struct SynchronizationPath {
     program: Arc<Program>,
     race: Race,
-    /// What the checker finds on the way, which is known.
+    /// The findings of the checker on the way, which are reported already.
     findings: Findings,
     sides: [Side; 2],
-    /// What the first side did, once it has.
+    /// The operation of the first side, once it has happened.
     first: Option<Operation>,
-    /// The lanes that know of it, by block and warp.
+    /// The lanes that are ordered after it, by block and warp.
     informed: BTreeMap<([u32; 3], u32), LaneMask>,
-    /// What the threads of the two sides did, and where others learned of the first side.
+    /// The steps of the first thread, of the second thread, and of others that became ordered after the first side.
     steps: [Vec<Link>; 3],
 }
 
-/// Whose step it is.
+/// The threads that execute a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Whose {
+enum StepSource {
     First,
     Second,
     Others,
 }
 
-/// Something that may synchronize.
+/// An operation that may synchronize.
 struct Step {
     place: IssuePoint,
-    by: BlockId,
+    block_id: BlockId,
     lanes: LaneMask,
-    what: What,
+    kind: StepKind,
 }
 
-/// What it is.
+/// The kind of a step.
 #[derive(Clone, Copy)]
-enum What {
+enum StepKind {
     /// A strong access.
     Access {
         reads: bool,
@@ -109,7 +110,7 @@ impl SynchronizationPath {
         }
     }
 
-    /// The steps in the order of time, and last how far it came.
+    /// The steps in the order of time, and last the warps that are ordered after the first side.
     pub fn links(mut self) -> Vec<Link> {
         let reach = self.reach();
         let mut links: Vec<Link> = self.steps.iter_mut().flat_map(std::mem::take).collect();
@@ -118,7 +119,7 @@ impl SynchronizationPath {
         links
     }
 
-    /// Which warps know of the first side at the second one.
+    /// The warps that are ordered after the first side when the second one happens, as text.
     fn reach(&self) -> Option<String> {
         self.first?;
         let own = |(block, warp): &([u32; 3], u32)| (*block, *warp) == (self.sides[0].place.block, self.sides[0].place.warp.number());
@@ -143,69 +144,69 @@ impl SynchronizationPath {
         if step.place.tick < self.sides[0].place.tick || step.place.tick > self.sides[1].place.tick {
             return;
         }
-        self.note_first(step);
-        let learned = self.learn(step);
+        self.start_tracking(step);
+        let learned = self.inform(step);
         let whose = self.whose(step);
         let text = match whose {
-            Whose::First => step.what.text_of_first(self.releases(step)),
-            Whose::Second if !learned.is_empty() => Some("its lanes are ordered after the first access from here on".into()),
-            Whose::Second => step.what.text_of_second(self.acquires(step)),
-            Whose::Others if learned.is_empty() && self.passes_on(step) => step.what.text_of_first(self.releases(step)),
-            Whose::Others => None,
+            StepSource::First => step.kind.text_of_first(self.releases(step)),
+            StepSource::Second if !learned.is_empty() => Some("its lanes are ordered after the first access from here on".into()),
+            StepSource::Second => step.kind.text_of_second(self.acquires(step)),
+            StepSource::Others if learned.is_empty() && self.may_release(step) => step.kind.text_of_first(self.releases(step)),
+            StepSource::Others => None,
         };
         let (whose, text) = match text {
             Some(text) => (whose, text),
-            None if learned.is_empty() || matches!(step.what, What::Exit) => return,
-            None => (Whose::Others, step.what.text_of_others(&learned)),
+            None if learned.is_empty() || matches!(step.kind, StepKind::Exit) => return,
+            None => (StepSource::Others, step.kind.text_of_others(&learned)),
         };
         self.keep(whose, Link { place: Some(step.place), text });
     }
 
-    /// Keeps a step: of what a statement does again and again, of the first thread the first one, of the others the last.
-    fn keep(&mut self, whose: Whose, link: Link) {
+    /// Records a step: of the steps of one statement, for the first thread the first one, for the others the last.
+    fn keep(&mut self, whose: StepSource, link: Link) {
         let kept = &mut self.steps[whose as usize];
         let pc = |link: &Link| link.place.map(|place| (place.pc, place.block, place.warp));
         let known = kept.iter().position(|known| pc(known) == pc(&link));
         match (whose, known) {
-            (Whose::First, Some(_)) => {}
-            (Whose::Second, Some(at)) => {
+            (StepSource::First, Some(_)) => {}
+            (StepSource::Second, Some(at)) => {
                 kept.remove(at);
                 kept.push(link);
             }
-            (Whose::First | Whose::Others, _) if kept.len() >= KEPT => {}
-            (Whose::First | Whose::Second | Whose::Others, _) => kept.push(link),
+            (StepSource::First | StepSource::Others, _) if kept.len() >= KEPT => {}
+            (StepSource::First | StepSource::Second | StepSource::Others, _) => kept.push(link),
         }
         if kept.len() > KEPT {
             kept.remove(0);
         }
     }
 
-    fn whose(&self, step: &Step) -> Whose {
+    fn whose(&self, step: &Step) -> StepSource {
         let is =
             |side: &Side| (step.place.block, step.place.warp) == (side.place.block, side.place.warp) && step.lanes.intersects(side.lanes);
         match (is(&self.sides[0]), is(&self.sides[1])) {
-            (true, _) => Whose::First,
-            (false, true) => Whose::Second,
-            (false, false) => Whose::Others,
+            (true, _) => StepSource::First,
+            (false, true) => StepSource::Second,
+            (false, false) => StepSource::Others,
         }
     }
 
-    /// Notes what the first side did when its block is seen for the first time after it.
-    fn note_first(&mut self, step: &Step) {
+    /// Sets the operation of the first side at the first step of its block after it.
+    fn start_tracking(&mut self, step: &Step) {
         let Side { place, lanes, copy, .. } = self.sides[0];
         if self.first.is_some() || copy.is_some() || step.place.block != place.block {
             return;
         }
-        let (block, warp) = (step.by.number as u32, place.warp);
+        let (block, warp) = (step.block_id.number as u32, place.warp);
         self.first = Some(Operation { tick: place.tick, block, warp, lanes, agent: Agent::Threads, only_reads: false });
         self.informed.insert((place.block, warp.number()), lanes);
     }
 
-    /// The warps whose lanes learn of the first side by a step.
-    fn learn(&mut self, step: &Step) -> Vec<u32> {
-        let (Some(first), Some(block)) = (self.first, self.race.order.block(step.by.block_slot)) else { return Vec::new() };
+    /// The warps of which lanes become ordered after the first side by a step.
+    fn inform(&mut self, step: &Step) -> Vec<u32> {
+        let (Some(first), Some(block)) = (self.first, self.race.order.block(step.block_id.block_slot)) else { return Vec::new() };
         let own = step.place.warp.number();
-        let warps = if step.what.is_of_block() { 0..self.race.order.warps() as u32 } else { own..own + 1 };
+        let warps = if step.kind.is_of_block() { 0..self.race.order.warps() as u32 } else { own..own + 1 };
         let mut learned = Vec::new();
         for warp in warps {
             let know = lanes_after(block, WarpId::new(warp), &first);
@@ -220,49 +221,49 @@ impl SynchronizationPath {
     }
 
     /// Whether lanes that are ordered after the first side may release it by a step.
-    fn passes_on(&self, step: &Step) -> bool {
+    fn may_release(&self, step: &Step) -> bool {
         let informed = self.informed.get(&(step.place.block, step.place.warp.number())).copied().unwrap_or(LaneMask::NONE);
-        matches!(step.what, What::Access { writes: true, .. } | What::Fence { .. } | What::ObjectArrival { .. })
+        matches!(step.kind, StepKind::Access { writes: true, .. } | StepKind::Fence { .. } | StepKind::ObjectArrival { .. })
             && step.lanes.intersects(informed)
     }
 
     /// Whether a strong write releases the first side, and in which scope.
     fn releases(&self, step: &Step) -> Option<Scope> {
-        let What::Access { writes: true, ordering, scope, .. } = step.what else { return None };
+        let StepKind::Access { writes: true, ordering, scope, .. } = step.kind else { return None };
         if ordering.releases() {
             return Some(scope);
         }
-        let (first, block) = (self.first?, self.race.order.block(step.by.block_slot)?);
+        let (first, block) = (self.first?, self.race.order.block(step.block_id.block_slot)?);
         let fences = block.warps[step.place.warp].fences.iter().filter(|fenced| fenced.lanes.intersects(step.lanes));
         let after = fences.filter(|fenced| is_in(&fenced.clock.released(fenced.lanes & step.lanes), &first));
         after.map(|fenced| fenced.scope.min(scope)).max()
     }
 
-    /// What a strong read of the second thread has seen of a release after the first side.
-    fn acquires(&self, step: &Step) -> Seen {
-        let (Some(first), Some(block)) = (self.first, self.race.order.block(step.by.block_slot)) else { return Seen::Nothing };
+    /// Whether a strong read of the second thread observes a release after the first side.
+    fn acquires(&self, step: &Step) -> Observed {
+        let (Some(first), Some(block)) = (self.first, self.race.order.block(step.block_id.block_slot)) else { return Observed::Nothing };
         let warp = &block.warps[step.place.warp];
         let holds = |clock: &VectorClock| is_in(clock, &first);
         let second = self.sides[1].lanes;
-        if warp.pending.iter().any(|pending| pending.lanes.intersects(second) && holds(&pending.clock)) {
-            return Seen::Pending;
+        if warp.deferred.iter().any(|acquire| acquire.lanes.intersects(second) && holds(&acquire.clock)) {
+            return Observed::Deferred;
         }
         let is_missed = warp.missed.iter().any(|(lanes, clock)| lanes.intersects(second) && holds(clock));
-        if is_missed { Seen::Missed } else { Seen::Nothing }
+        if is_missed { Observed::Missed } else { Observed::Nothing }
     }
 }
 
-/// What lanes have seen of a release.
+/// Whether lanes have observed a release.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Seen {
+enum Observed {
     /// It takes a fence to acquire it.
-    Pending,
+    Deferred,
     /// Its scope or theirs does not hold both threads.
     Missed,
     Nothing,
 }
 
-/// Whether what an operation did is part of what a clock says.
+/// Whether an operation is in a clock.
 fn is_in(clock: &VectorClock, operation: &Operation) -> bool {
     clock.of(operation.block).is_some_and(|known| known.own.of(operation.warp, operation.lanes) > operation.tick)
 }
@@ -290,39 +291,41 @@ impl Observer for SynchronizationPath {
 }
 
 impl Step {
-    /// What an event is for synchronization, if anything.
+    /// The step of an event; none if it does not synchronize.
     fn of(event: &Event<'_>) -> Option<Self> {
-        let (place, by, lanes, what) = match event {
-            Event::Access(access) => (access.place, access.by, access.lanes, What::of_access(access)?),
-            Event::Order(event) => (event.place, event.by, event.lanes, What::of_order(&event.order)?),
+        let (place, block_id, lanes, kind) = match event {
+            Event::Access(access) => (access.place, access.block_id, access.lanes, StepKind::of_access(access)?),
+            Event::Order(event) => (event.place, event.block_id, event.lanes, StepKind::of_order(&event.order)?),
             Event::Mbarrier(object) => {
-                let ordering = object.how.ordering;
+                let ordering = object.semantics.ordering;
                 let what = match object.change {
-                    MbarrierChange::Contributed(Contribution::Arrived(_) | Contribution::Dropped(_)) => What::ObjectArrival { ordering },
-                    MbarrierChange::Tested { ended: true, .. } => What::ObjectWait { ordering },
+                    MbarrierChange::Contributed(Contribution::Arrived(_) | Contribution::Dropped(_)) => {
+                        StepKind::ObjectArrival { ordering }
+                    }
+                    MbarrierChange::Tested { ended: true, .. } => StepKind::ObjectWait { ordering },
                     MbarrierChange::Contributed(Contribution::ExpectTx(_) | Contribution::CompleteTx(_))
                     | MbarrierChange::Tested { ended: false, .. }
                     | MbarrierChange::Made(_)
                     | MbarrierChange::Invalidated
                     | MbarrierChange::Ended(_) => return None,
                 };
-                (object.place, object.by, object.lanes, what)
+                (object.place, object.block_id, object.lanes, what)
             }
             Event::Copy(_)
             | Event::Wgmma(_)
             | Event::Collective(_)
             | Event::Before(..)
             | Event::After(..)
-            | Event::Merged(..)
+            | Event::Reconverged(..)
             | Event::Arrived(..) => return None,
         };
-        Some(Self { place, by, lanes, what })
+        Some(Self { place, block_id, lanes, kind })
     }
 }
 
-impl What {
+impl StepKind {
     fn of_access(access: &AccessEvent<'_>) -> Option<Self> {
-        let (ordering, scope) = (access.how.ordering, super::strength(&access.how)?);
+        let (ordering, scope) = (access.semantics.ordering, super::strength(&access.semantics)?);
         Some(Self::Access { reads: access.kind != AccessKind::Write, writes: access.kind != AccessKind::Read, ordering, scope })
     }
 
@@ -359,7 +362,7 @@ impl What {
         }
     }
 
-    /// What it does for what the first thread did before.
+    /// The text of a step of the first thread: whether it releases the first side.
     fn text_of_first(self, released: Option<Scope>) -> Option<String> {
         Some(match self {
             Self::Access { writes: false, .. } | Self::Completion { .. } | Self::ClusterCompletion | Self::ObjectWait { .. } => {
@@ -384,17 +387,19 @@ impl What {
         })
     }
 
-    /// What it does for what the second thread does after it.
-    fn text_of_second(self, seen: Seen) -> Option<String> {
+    /// The text of a step of the second thread: whether it acquires the first side.
+    fn text_of_second(self, observed: Observed) -> Option<String> {
         Some(match self {
             Self::Access { reads: false, .. } | Self::Completion { .. } | Self::ClusterCompletion | Self::ObjectArrival { .. } => {
                 return None;
             }
-            Self::Access { ordering, .. } => match (seen, ordering.acquires()) {
-                (Seen::Pending, _) => "reads what was released after the first access, without .acquire: a fence after it would acquire it",
-                (Seen::Missed, _) => "reads what was released after the first access in a scope that does not hold both threads",
-                (Seen::Nothing, true) => "acquires, but what it reads was not released after the first access",
-                (Seen::Nothing, false) => "a strong read without .acquire: it acquires nothing without a fence after it",
+            Self::Access { ordering, .. } => match (observed, ordering.acquires()) {
+                (Observed::Deferred, _) => {
+                    "reads what was released after the first access, without .acquire: a fence after it would acquire it"
+                }
+                (Observed::Missed, _) => "reads what was released after the first access in a scope that does not hold both threads",
+                (Observed::Nothing, true) => "acquires, but what it reads was not released after the first access",
+                (Observed::Nothing, false) => "a strong read without .acquire: it acquires nothing without a fence after it",
             }
             .into(),
             Self::Fence { scope } => format!("acquires what its strong reads before have seen, in {} scope", scope_word(scope)),
@@ -432,7 +437,7 @@ impl What {
         })
     }
 
-    /// How the lanes of some warps learned of the first side.
+    /// The text of a step by which lanes of other warps become ordered after the first side.
     fn text_of_others(self, warps: &[u32]) -> String {
         let plural = if warps.len() == 1 { "warp" } else { "warps" };
         let names: Vec<String> = warps.iter().map(u32::to_string).collect();

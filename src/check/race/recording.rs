@@ -18,13 +18,13 @@ impl Race {
     /// Whether an access is a read of shared memory that is ordered after what it reads, and is recorded only if that matters later
     ///.
     pub(super) fn sets_aside(&mut self, event: &AccessEvent<'_>) -> bool {
-        let is_plain = event.kind == AccessKind::Read && event.how.ordering == Ordering::Weak && event.proxy == Proxy::Generic;
+        let is_plain = event.kind == AccessKind::Read && event.semantics.ordering == Ordering::Weak && event.proxy == Proxy::Generic;
         if !is_plain || event.space != Space::Shared || self.order.cluster() > 1 || !event.lockstep.is_empty() {
             return false;
         }
-        let block_slot = event.by.block_slot as usize;
+        let block_slot = event.block_id.block_slot as usize;
         let Self { order, shared, shared_log: log, .. } = self;
-        let (Some(shadow), Some(block)) = (&mut shared[block_slot], order.block(event.by.block_slot)) else { return false };
+        let (Some(shadow), Some(block)) = (&mut shared[block_slot], order.block(event.block_id.block_slot)) else { return false };
         let warp = WarpId::new(event.place.warp.number());
         let mut known = Ref::default();
         let mut is_ordered = |writes: Ref| {
@@ -45,7 +45,7 @@ impl Race {
             return false;
         }
         if self.unrecorded[block_slot].are_full() {
-            self.record(event.by.block_slot);
+            self.record(event.block_id.block_slot);
         }
         let element = element_bytes(&self.program.code[event.place.pc.index()].op, event.bytes);
         let (IssuePoint { tick, pc, .. }, lanes, bytes) = (event.place, event.lanes, (event.bytes, element));

@@ -23,10 +23,10 @@ use crate::isa::{Scope, Space};
 use crate::machine::{LaneMask, Proxy, Tick};
 use crate::order::{Agent, AsyncKind, scope_of};
 
-/// How the two sides of a race are related.
+/// The relation of the two sides of a race.
 #[derive(Clone, Copy)]
 pub(super) struct Relation {
-    /// How far apart they are.
+    /// Their distance: the level of the thread hierarchy that they share.
     pub distance: Distance,
     /// Both are strong, but of different sizes.
     pub sizes: bool,
@@ -36,7 +36,7 @@ pub(super) struct Relation {
     pub is_lone_warp: bool,
 }
 
-/// What the control flow says of a read and a write that no barrier orders.
+/// The position in the control flow of a read and a write that no barrier orders.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LoopIteration {
     /// They race in one turn of a loop, or lie in none.
@@ -76,7 +76,7 @@ impl Race {
                 continue;
             }
             if is_overlap(&conflict.first, access) || is_overlap(access, &conflict.first) {
-                // A plain access to the bytes of a barrier object in use is a mistake whatever orders it, and reported as such.
+                // A plain access to the bytes of an mbarrier in use is a mistake whatever orders it, and reported as such.
                 continue;
             }
             if conflict.kind == ConflictKind::Strong && !self.is_order_kept(&conflict.first, access) {
@@ -183,8 +183,8 @@ impl Race {
         }
     }
 
-    /// In which turns of a loop a read and a write of shared memory race.
-    fn turns(&mut self, id: FindingId, distance: Distance, a: &Access, b: &Access) -> LoopIteration {
+    /// Whether a read and a write of shared memory race in the same iteration of a loop, or across iterations.
+    fn loop_iteration(&mut self, id: FindingId, distance: Distance, a: &Access, b: &Access) -> LoopIteration {
         let shared = (id == RACE_SHARED_RAW || id == RACE_SHARED_WAR) && distance <= Distance::Block;
         let Some((read, write)) = self.read_and_write(a, b).filter(|_| shared) else { return LoopIteration::Same };
         let cut = if distance <= Distance::Warp { Cut::Any } else { Cut::OfBlock };
@@ -213,7 +213,7 @@ impl Race {
 
     fn relation(&mut self, id: FindingId, distance: Distance, a: &Access, b: &Access) -> Relation {
         let sizes = a.strong.is_some() && b.strong.is_some() && a.bytes != b.bytes;
-        Relation { distance, sizes, turns: self.turns(id, distance, a, b), is_lone_warp: self.order.warps() == 1 }
+        Relation { distance, sizes, turns: self.loop_iteration(id, distance, a, b), is_lone_warp: self.order.warps() == 1 }
     }
 
     fn distance(&self, a: &Access, b: &Access) -> Distance {
@@ -285,7 +285,7 @@ impl Race {
         }
     }
 
-    /// What was ordered between the two, and what was not.
+    /// The synchronization between the two, and its gaps.
     fn chain(&self, block_slot: u32, first: &Side, second: &Side, a: &Access, b: &Access) -> Vec<Link> {
         let in_flight = |side: &Side| self.program.code[side.place.pc.index()].op.flight_word();
         let link = |side: &Side| Link { place: Some(side.place), text: format!("{} {}", actor(side, in_flight(side)), action(side)) };
@@ -313,12 +313,12 @@ impl Race {
     }
 }
 
-/// Whether the one is an operation on a barrier object that is there, and the other no such operation.
+/// Whether the one is an operation on an mbarrier that is there, and the other no such operation.
 fn is_overlap(one: &Access, other: &Access) -> bool {
     uses_object(one) && !other.is_mbarrier
 }
 
-/// Whether an access is an operation on a barrier object that must be there.
+/// Whether an access is an operation on an mbarrier that must be there.
 pub(super) fn uses_object(access: &Access) -> bool {
     access.is_mbarrier && access.action != SideAction::Write
 }

@@ -12,7 +12,7 @@ const PAGE: u64 = 4096;
 /// Pages found last.
 const CACHE: usize = 16;
 
-/// What is known of one unit of memory.
+/// The entry of one unit of memory: its last writes and reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Entry {
     /// The latest writes: those that nothing orders before a newer one.
@@ -22,7 +22,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// What no unit of memory has.
+    /// An entry that no unit of memory has.
     pub const NEVER: Self = Self { writes: Ref(u32::MAX), reads: Ref(u32::MAX) };
 }
 
@@ -89,7 +89,7 @@ impl Shadow {
         self.pages.len() * PAGE as usize
     }
 
-    /// What is known of all memory that was touched, by address.
+    /// The entries of all memory that was accessed, by address.
     pub fn entries(&self) -> impl Iterator<Item = (u64, Entry)> {
         self.index.iter().flat_map(|(number, index)| {
             let page = &self.pages[*index as usize];

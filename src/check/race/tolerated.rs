@@ -17,7 +17,7 @@ use crate::program::{MbarrierOp, Op, Pc, WarpOp};
 pub(super) enum Tolerated {
     /// `wgmma` reads what `cp.async` wrote, without a proxy fence.
     CopyReadByWgmma,
-    /// A bulk copy writes where `mbarrier.inval` ended the use of a barrier object, without a proxy fence.
+    /// A bulk copy writes where `mbarrier.inval` ended the use of an mbarrier, without a proxy fence.
     CopyOverEndedObject,
     /// libcu++ ends the use of its barriers after `match.any.sync` and an atomic of one lane.
     PipelineDestructor,
@@ -34,7 +34,7 @@ impl Tolerated {
                  between, NVIDIA's own main loops do without, and the results on hardware are right"
             }
             Tolerated::CopyOverEndedObject => {
-                "the copy writes through the async proxy to bytes of a barrier object whose use mbarrier.inval has ended before it: PTX \
+                "the copy writes through the async proxy to bytes of an mbarrier whose use mbarrier.inval has ended before it: PTX \
                  asks for fence.proxy.async between, Triton's kernels do without, and mbarrier.inval leaves nothing there that could \
                  come after the copy"
             }
@@ -46,7 +46,7 @@ impl Tolerated {
         }
     }
 
-    /// What can be done all the same.
+    /// A fix that is possible nevertheless.
     pub fn fix(self) -> &'static str {
         match self {
             Tolerated::CopyReadByWgmma => {

@@ -20,7 +20,7 @@ const PLACES: usize = 16;
 /// A location of shared memory: the block, and the address.
 type Location = (u32, u64);
 
-/// What was found, until it is known through which locations threads synchronize.
+/// The findings that are held back until it is known through which locations threads synchronize.
 #[derive(Clone, Default)]
 pub(super) struct UnorderedFindings {
     /// Whether the program has volatile or relaxed loads and stores that may be of shared memory.
@@ -30,7 +30,7 @@ pub(super) struct UnorderedFindings {
 }
 
 impl UnorderedFindings {
-    /// Those of a program, of which nothing has run.
+    /// The state at the beginning of a program.
     pub fn new(program: &Program) -> Self {
         let kinds: BTreeSet<bool> = program.code.iter().filter_map(|inst| relaxed_kind(&inst.op)).collect();
         Self { is_possible: kinds.len() == 2, ..Self::default() }
@@ -39,7 +39,7 @@ impl UnorderedFindings {
     /// Remembers through which locations of shared memory threads synchronize.
     pub fn note(&mut self, block: u32, event: &AccessEvent<'_>) {
         let is_read_modify_write = event.kind == AccessKind::Atomic;
-        let synchronizes = event.how.ordering.acquires() || event.how.ordering.releases();
+        let synchronizes = event.semantics.ordering.acquires() || event.semantics.ordering.releases();
         if self.is_possible && (is_read_modify_write || synchronizes) {
             self.synchronizing.extend(event.lanes.iter().map(|lane| (block, event.addresses[lane])));
         }
@@ -72,12 +72,12 @@ impl Race {
     /// Whether the order of a load and a store that are strong decides something that the kernel keeps.
     pub(super) fn is_order_kept(&mut self, first: &Access, second: &Access) -> bool {
         let load = if first.action == SideAction::Read { first.pc } else { second.pc };
-        !self.result_use.uses(&self.program, load).kept_by.is_empty() && !self.is_validated(load)
+        !self.result_uses.uses(&self.program, load).escaping_uses.is_empty() && !self.is_validated(load)
     }
 
     /// Whether the load lies in a loop that the result of a strong load in it leaves or repeats.
     fn is_validated(&mut self, load: Pc) -> bool {
-        let Self { program, reachability, result_use, .. } = self;
+        let Self { program, reachability, result_uses, .. } = self;
         let Some(flow) = reachability.flow(program, load, load) else { return false };
         let Some(block) = flow.block_of(load) else { return false };
         flow.loops().iter().filter(|around| around.blocks.contains(&block)).any(|around| {
@@ -92,7 +92,7 @@ impl Race {
                 let op = &program.code[at.index()].op;
                 matches!(op, Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) if is_strong(access))
             };
-            code().filter(is_strong_load).any(|at| result_use.uses(program, at).decides.iter().any(leaves))
+            code().filter(is_strong_load).any(|at| result_uses.uses(program, at).controls.iter().any(leaves))
         })
     }
 

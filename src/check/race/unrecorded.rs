@@ -34,7 +34,7 @@ pub(super) struct UnrecordedRead {
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnrecordedReads {
     reads: Vec<UnrecordedRead>,
-    /// What they touch, a bit for each unit.
+    /// The units that they access, a bit for each.
     touched: [u64; (UNITS / 64) as usize],
 }
 

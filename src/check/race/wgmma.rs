@@ -15,14 +15,14 @@ use crate::machine::{Proxy, Wgmma, WgmmaChange, WgmmaEvent};
 use crate::order::{Agent, AsyncKind};
 
 impl Race {
-    /// Something becomes of a `wgmma`, or of registers that one uses.
+    /// A `wgmma` is fenced, issued, committed, waited for or ends, or an instruction uses one of its registers.
     pub(super) fn wgmma(&mut self, event: &WgmmaEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        self.enter(event.by);
-        self.record(event.by.block_slot);
-        let actor = actor(event.by, &event.place, event.lanes);
+        self.enter(event.block_id);
+        self.record(event.block_id.block_slot);
+        let actor = actor(event.block_id, &event.place, event.lanes);
         match event.change {
             WgmmaChange::Issued { wgmma, .. } => return self.issue_wgmma(event, wgmma, to),
-            WgmmaChange::Touched { by: Some(wgmma), .. } => return self.touch_register(event, wgmma, to),
+            WgmmaChange::Touched { wgmma: Some(wgmma), .. } => return self.touch_register(event, wgmma, to),
             WgmmaChange::Committed { group } => self.order.commit_wgmma(actor, group),
             WgmmaChange::Waited { done } => self.order.wait_wgmma(actor, done),
             WgmmaChange::Fenced | WgmmaChange::Ended(_) | WgmmaChange::Abandoned(_) | WgmmaChange::Touched { .. } => {}
@@ -31,10 +31,10 @@ impl Race {
     }
 
     fn issue_wgmma(&mut self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bool {
-        let block_slot = event.by.block_slot;
+        let block_slot = event.block_id.block_slot;
         assert!(wgmma.reads().all(|(start, end)| start < end), "wgmma #{} reads some bytes", wgmma.id);
         let access = Access {
-            op: operation(event.by, &event.place, event.lanes, (Agent::Async(AsyncKind::Wgmma), SideAction::Read)),
+            op: operation(event.block_id, &event.place, event.lanes, (Agent::Async(AsyncKind::Wgmma), SideAction::Read)),
             pc: event.place.pc,
             action: SideAction::Read,
             is_mbarrier: false,

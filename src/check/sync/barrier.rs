@@ -28,7 +28,7 @@ pub(super) struct BlockBarriers {
     live: Vec<LaneMask>,
     /// By number, the arrivals of the present phase.
     phases: BTreeMap<u32, Vec<Arrived>>,
-    /// Where lanes exited.
+    /// The exits of lanes.
     exits: Vec<(IssuePoint, LaneMask)>,
 }
 
@@ -46,7 +46,7 @@ struct Arrived {
 }
 
 impl BlockBarriers {
-    /// Those of a block that is about to start.
+    /// The barriers of a block that is about to start.
     pub fn new(threads: u32) -> Self {
         assert!(threads > 0, "a block has threads");
         let warps = threads.div_ceil(LANES as u32);
@@ -249,17 +249,17 @@ impl Barriers {
         self.threads = threads;
     }
 
-    /// Those of a block.
-    pub fn of(&mut self, by: BlockId) -> &mut BlockBarriers {
-        let block_slot = by.block_slot as usize;
+    /// The barriers of a block.
+    pub fn of(&mut self, block_id: BlockId) -> &mut BlockBarriers {
+        let block_slot = block_id.block_slot as usize;
         if block_slot >= self.blocks.len() {
             self.blocks.resize(block_slot + 1, None);
         }
         let threads = self.threads;
         let known = self.blocks[block_slot].take();
-        assert!(known.as_ref().is_none_or(|(number, _)| *number <= by.number), "blocks take a block slot in order");
-        let known = known.filter(|(number, _)| *number == by.number);
-        &mut self.blocks[block_slot].insert(known.unwrap_or_else(|| (by.number, BlockBarriers::new(threads)))).1
+        assert!(known.as_ref().is_none_or(|(number, _)| *number <= block_id.number), "blocks take a block slot in order");
+        let known = known.filter(|(number, _)| *number == block_id.number);
+        &mut self.blocks[block_slot].insert(known.unwrap_or_else(|| (block_id.number, BlockBarriers::new(threads)))).1
     }
 
     /// The barrier of the cluster ended its phase, for the blocks in `block_slots`.

@@ -12,15 +12,15 @@ pub const BARRIER_EXITED: FindingId = FindingId::error("barrier.exited", "a thre
 /// A mask names lanes that do not take part, or leaves out one that does.
 pub const SYNC_MEMBERMASK: FindingId =
     FindingId::error("sync.membermask", "a mask names lanes that do not take part, or leaves out one that does");
-/// A barrier object is made again while it is in use.
-pub const MBARRIER_REINIT: FindingId = FindingId::error("mbarrier.reinit", "a barrier object is made again while it is in use");
+/// An mbarrier is made again while it is in use.
+pub const MBARRIER_REINIT: FindingId = FindingId::error("mbarrier.reinit", "an mbarrier is made again while it is in use");
 /// The bytes that a phase expects are not those that come.
 pub const MBARRIER_TX_MISMATCH: FindingId =
     FindingId::error("mbarrier.tx_mismatch", "the bytes that a phase expects are not those that come");
 /// A wait passes at once on a phase that was already over.
 pub const MBARRIER_PHASE: FindingId = FindingId::error("mbarrier.phase", "a wait passes at once on a phase that was already over");
-/// A plain access to a live barrier object.
-pub const MBARRIER_OVERLAP: FindingId = FindingId::error("mbarrier.overlap", "a plain access to a live barrier object");
+/// A plain access to a live mbarrier.
+pub const MBARRIER_OVERLAP: FindingId = FindingId::error("mbarrier.overlap", "a plain access to a live mbarrier");
 /// A thread exits without waiting for a copy it issued.
 pub const ASYNC_UNWAITED_AT_EXIT: FindingId =
     FindingId::error("async.unwaited_at_exit", "a thread exits without waiting for a copy it issued");

@@ -2,7 +2,7 @@
 //! blocks is there only while they run (PTX ISA, "Cluster of Cooperative Thread Arrays"; CUDA C++ Programming Guide, "Distributed Shared
 //! Memory").
 //!
-//! A block that has passed no barrier of the cluster, and has waited for no barrier object, cannot know that another one has started:
+//! A block that has passed no barrier of the cluster, and has waited for no mbarrier, cannot know that another one has started:
 //! its access may come too early. Whether it may come too late is the race checker's question.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use crate::program::Program;
 /// The blocks of clusters.
 #[derive(Clone, Default)]
 pub(super) struct Clusters {
-    /// Those that know that the others have started, in order of launch.
+    /// The blocks whose threads know that the other blocks have started, by number.
     started: BTreeSet<u64>,
     /// By block and warp, where lanes arrived at the barrier for which they have not waited.
     arrived: BTreeMap<(u64, u32), Vec<(IssuePoint, LaneMask)>>,
@@ -47,14 +47,14 @@ impl Clusters {
 
     fn distance(&mut self, event: &AccessEvent<'_>, program: &Program) {
         let pair = Pair::lone(CLUSTER_LATE, 0, (event.place.pc, action(event)));
-        if !self.started.contains(&event.by.number) && !self.deferred.repeats(pair) {
+        if !self.started.contains(&event.block_id.number) && !self.deferred.repeats(pair) {
             self.deferred.defer(early(Language::of(program, event.place.pc), event));
         }
     }
 
     /// Lanes arrive at the barrier of the cluster.
     pub fn arrives(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let arrived = self.arrived.entry((event.by.number, event.place.warp.number())).or_default();
+        let arrived = self.arrived.entry((event.block_id.number, event.place.warp.number())).or_default();
         let before = arrived.iter().find(|(_, lanes)| lanes.intersects(event.lanes)).copied();
         arrived.push((event.place, event.lanes));
         before.is_some_and(|before| to.report(arrives_again(Language::of(to.program, event.place.pc), before, event)))
@@ -62,7 +62,7 @@ impl Clusters {
 
     /// Lanes wait for the barrier of the cluster.
     pub fn waits(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let arrived = self.arrived.entry((event.by.number, event.place.warp.number())).or_default();
+        let arrived = self.arrived.entry((event.block_id.number, event.place.warp.number())).or_default();
         let missing = arrived.iter().fold(event.lanes, |missing, (_, lanes)| missing.without(*lanes));
         arrived.iter_mut().for_each(|(_, lanes)| *lanes &= !event.lanes);
         arrived.retain(|(_, lanes)| !lanes.is_empty());
@@ -70,14 +70,14 @@ impl Clusters {
         !missing.is_empty() && to.report(waits_for_nothing(Language::of(to.program, event.place.pc), missing, event))
     }
 
-    /// A barrier of the cluster around `by` has ended.
-    pub fn released(&mut self, by: BlockId) {
+    /// A barrier of the cluster around the block has ended.
+    pub fn released(&mut self, block_id: BlockId) {
         assert!(self.size > 0, "a cluster has blocks");
-        let first = by.number - by.number % self.size;
+        let first = block_id.number - block_id.number % self.size;
         self.started.extend(first..first + self.size);
     }
 
-    /// A thread of a block waits for a barrier object, and learns that its phase has ended.
+    /// A thread of a block waits for an mbarrier, and learns that its phase has ended.
     pub fn waited(&mut self, number: u64) {
         if self.size > 1 {
             self.started.insert(number);

@@ -1,7 +1,7 @@
 //! Copies of groups that their thread never waits for (PTX ISA, "cp.async.wait_group", "cp.async.bulk.wait_group").
 //!
 //! A thread that exits with such a copy leaves it without an order to anything: what a `cp.async` brings no thread may read, and shared
-//! memory that a bulk copy still reads is given back with the block. An arrival that a barrier object gets from the copies
+//! memory that a bulk copy still reads is given back with the block. An arrival that an mbarrier gets from the copies
 //! (`cp.async.mbarrier.arrive`) passes the wait on to the threads that wait there, unless the thread waits for the copies itself; for bulk
 //! copies a wait for the reads alone is enough.
 
@@ -27,7 +27,7 @@ pub(super) struct Copies {
     deferred: DeferredFindings,
 }
 
-/// Those of a warp.
+/// The copies of a warp that are not waited for.
 #[derive(Clone)]
 struct Pending {
     /// Groups that each lane has committed: of `cp.async`, and of `cp.async.bulk`.
@@ -39,7 +39,7 @@ struct Pending {
     arrivals: Vec<CopyArrival>,
 }
 
-/// An arrival that a barrier object gets from copies.
+/// An arrival that an mbarrier gets from copies.
 #[derive(Clone, Copy)]
 struct CopyArrival {
     pc: Pc,
@@ -55,7 +55,7 @@ struct CopyArrival {
 pub(super) struct WaitedArrival {
     /// Its number.
     pub id: u64,
-    /// Slot and address of the barrier object.
+    /// Slot and address of the mbarrier.
     pub at: (u32, u32),
     /// Whether the object has it already.
     pub is_there: bool,
@@ -79,11 +79,11 @@ impl Copies {
         self.warps.clear();
     }
 
-    /// Something happens to a copy. An arrival after copies all of which the threads have waited for counts as waited for at once.
+    /// A copy is issued, reads, or ends. An arrival after copies all of which the threads have waited for counts as waited for at once.
     pub fn copy(&mut self, event: &CopyEvent<'_>) -> Option<WaitedArrival> {
         let (copy, lanes) = (event.copy, event.lanes);
         assert!(copy.lanes.contains_all(lanes) && !lanes.is_empty(), "copy #{} is of some lanes", copy.id);
-        let key = (copy.by.number, copy.issued.warp);
+        let key = (copy.block_id.number, copy.issued.warp);
         match (event.stage, copy.ends, &copy.work) {
             (CopyStage::Issued, CopyCompletion::Group { bulk, number: group }, _) => {
                 let side = Side { copy: Some(copy.id), ..Side::new(copy.issued, lanes, SideAction::Write) };
@@ -115,14 +115,14 @@ impl Copies {
 
     /// Lanes commit a group. One without copies counts as well, before the first copy too.
     pub fn committed(&mut self, event: &OrderEvent<'_>, bulk: bool) {
-        let pending = self.warps.entry((event.by.number, WarpId::new(event.place.warp.number()))).or_insert_with(Pending::new);
+        let pending = self.warps.entry((event.block_id.number, WarpId::new(event.place.warp.number()))).or_insert_with(Pending::new);
         assert!(!event.lanes.is_empty(), "a group is committed by some lane");
         event.lanes.iter().for_each(|lane| pending.committed[usize::from(bulk)][lane] += 1);
     }
 
     /// Lanes have waited for groups; the arrivals whose copies are all waited for now.
     pub fn awaited(&mut self, event: &OrderEvent<'_>, CopyWait { bulk, open, pending: left, .. }: CopyWait) -> WaitedArrivals {
-        let Some(pending) = self.warps.get_mut(&(event.by.number, WarpId::new(event.place.warp.number()))) else {
+        let Some(pending) = self.warps.get_mut(&(event.block_id.number, WarpId::new(event.place.warp.number()))) else {
             return WaitedArrivals::new();
         };
         let done = pending.committed[usize::from(bulk)].map(|committed| committed.saturating_sub(left));
@@ -133,7 +133,7 @@ impl Copies {
     /// Lanes exit.
     pub fn exited(&mut self, event: &OrderEvent<'_>, live: LaneMask, program: &Program) {
         assert!(live.contains_all(event.lanes), "a lane exits once");
-        let key = (event.by.number, event.place.warp);
+        let key = (event.block_id.number, event.place.warp);
         let Some(pending) = self.warps.get_mut(&key) else { return };
         for copy in pending.copies.iter().filter(|copy| copy.lanes.intersects(event.lanes)) {
             let language = Language::of(program, copy.side.place.pc);

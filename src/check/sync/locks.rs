@@ -15,7 +15,7 @@ use crate::check::finding::{Finding, Link, Side, SideAction};
 use crate::check::reporter::Reporter;
 use crate::check::sections::Reversible;
 use crate::check::sync::catalogue::DEADLOCK_LOCK_ORDER;
-use crate::flow::result_use::ResultUse;
+use crate::flow::result_uses::ResultUses;
 use crate::isa::{AtomicFn, Ordering, Space};
 use crate::machine::{AccessEvent, AccessKind, IssuePoint, LaneMask};
 use crate::program::{AtomicOp, Op, Pc, Program};
@@ -42,7 +42,7 @@ pub(super) struct Locks {
     sections: BTreeMap<LockPlace, Sections>,
     /// Locks that are taken while another is held.
     nested: BTreeMap<(LockPlace, LockPlace), Vec<Nested>>,
-    /// How often a barrier of each block has ended a phase.
+    /// The number of completed barrier phases of each block.
     barriers: BTreeMap<u64, u64>,
 }
 
@@ -92,11 +92,11 @@ impl Locks {
             f == AtomicFn::Exch || f == AtomicFn::Cas && b != c
         };
         let candidates: Vec<Pc> = (0..program.code.len() as u32).map(Pc).filter(is_candidate).collect();
-        let (mut flows, mut result_use) = (BTreeMap::new(), ResultUse::default());
+        let (mut flows, mut result_uses) = (BTreeMap::new(), ResultUses::default());
         let takes = candidates.into_iter().filter(|pc| {
             program.function_at(*pc).is_some_and(|function| {
                 let flow = flows.entry(function).or_insert_with(|| ControlFlow::new(program, function));
-                is_lock_loop(program, flow, &mut result_use, *pc)
+                is_lock_loop(program, flow, &mut result_uses, *pc)
             })
         });
         Self { takes: takes.collect(), ..Self::default() }
@@ -110,7 +110,7 @@ impl Locks {
     /// Memory is about to be accessed.
     #[inline]
     pub fn access(&mut self, event: &AccessEvent<'_>) {
-        if !self.takes.is_empty() && event.kind != AccessKind::Read && event.how.ordering != Ordering::Weak {
+        if !self.takes.is_empty() && event.kind != AccessKind::Read && event.semantics.ordering != Ordering::Weak {
             self.strong_write(event);
         }
     }
@@ -118,12 +118,12 @@ impl Locks {
     fn strong_write(&mut self, event: &AccessEvent<'_>) {
         let memory = match event.space {
             Space::Global | Space::Generic => 0,
-            Space::Shared => event.by.number + 1,
+            Space::Shared => event.block_id.number + 1,
             Space::SharedCluster | Space::Local | Space::ParamFunc | Space::Param | Space::Const => return,
         };
         let takes = self.takes.contains(&event.place.pc);
         for lane in event.lanes.iter() {
-            let (thread, lock) = ((event.by.number, event.place.warp.number(), lane), (memory, event.addresses[lane]));
+            let (thread, lock) = ((event.block_id.number, event.place.warp.number(), lane), (memory, event.addresses[lane]));
             if takes {
                 self.take(thread, lock, event.place);
             } else {

@@ -26,14 +26,14 @@ pub(super) struct Masks {
     warps: BTreeMap<(u64, WarpId), Named>,
 }
 
-/// What lanes of a warp named last.
+/// The last masks that lanes of a warp named.
 #[derive(Clone, Default)]
 struct Named {
     /// The lanes that wait in a `bar.warp.sync` that not all its lanes have reached.
     waiting: Vec<MaskUse>,
     /// The last use of a mask that is not all lanes, by each lane.
     last: Vec<MaskUse>,
-    /// What came together with it.
+    /// Other uses of masks at the same time.
     together: Vec<MaskUse>,
 }
 
@@ -71,7 +71,7 @@ impl Masks {
             return false;
         }
         let mut found = !members.contains_all(mask_use.lanes) && to.report(outside(&mask_use));
-        let warp = self.warps.entry((event.by.number, WarpId::new(event.place.warp.number()))).or_default();
+        let warp = self.warps.entry((event.block_id.number, WarpId::new(event.place.warp.number()))).or_default();
         let same = |other: &MaskUse| (other.place.tick, other.place.pc) == (mask_use.place.tick, mask_use.place.pc);
         warp.together.retain(same);
         if let Some(other) = warp.together.iter().find(|other| other.conflicts(&mask_use)) {
@@ -99,7 +99,7 @@ impl Masks {
 
     /// Lanes exit: no lane can wait for them any more.
     pub fn exited(&mut self, event: &OrderEvent<'_>, live: LaneMask, reachability: &mut Reachability, to: &mut Reporter<'_>) -> bool {
-        let key = (event.by.number, event.place.warp);
+        let key = (event.block_id.number, event.place.warp);
         let Some(warp) = self.warps.get_mut(&key) else { return false };
         assert!(live.contains_all(event.lanes), "a lane exits once");
         let mut found = false;

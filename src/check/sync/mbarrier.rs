@@ -1,4 +1,4 @@
-//! Barrier objects: their life, their bytes, and waits that order nothing (PTX ISA, "mbarrier").
+//! Mbarriers: their life, their bytes, and waits that order nothing (PTX ISA, "mbarrier").
 //!
 //! - Made again while it is in use: `mbarrier.reinit`. Touched by anything but mbarrier instructions: `mbarrier.overlap`.
 //! - The bytes that an object expects, over its whole life, against those that came: `mbarrier.tx_mismatch` in a deadlock, or when its
@@ -25,23 +25,23 @@ use crate::machine::{
 /// Bytes of an object.
 const BYTES: u64 = 8;
 
-/// Where an object is: block slot of its block, and address in its shared memory.
-type At = (u32, u32);
+/// The key of an mbarrier: block slot of its block, and address in its shared memory.
+type MbarrierKey = (u32, u32);
 
-/// The barrier objects of the blocks on the machine.
+/// The mbarriers of the blocks on the machine.
 #[derive(Clone, Default)]
 pub(super) struct Mbarriers {
-    objects: BTreeMap<At, Object>,
+    objects: BTreeMap<MbarrierKey, Object>,
     /// By block slot, the addresses from the first object to the end of the last.
     extents: Vec<(u64, u64)>,
-    /// How often each warp has arrived somewhere.
+    /// The number of arrivals of each warp at any barrier.
     arrivals: BTreeMap<([u32; 3], u32), u64>,
     /// Arrivals of copies that are still to come, and whose copies their threads have waited for themselves.
     waited_arrival: BTreeSet<u64>,
     deferred: DeferredFindings,
 }
 
-/// A barrier object.
+/// An mbarrier.
 #[derive(Clone)]
 struct Object {
     block: [u32; 3],
@@ -69,7 +69,7 @@ struct Object {
 struct Answer {
     side: Side,
     phase: u64,
-    /// How often the warp had arrived somewhere.
+    /// The number of arrivals of the warp at any barrier then.
     arrivals: u64,
 }
 
@@ -84,12 +84,12 @@ impl Mbarriers {
         *self.arrivals.entry((place.block, place.warp.number())).or_default() += 1;
     }
 
-    /// Something is done to a barrier object.
+    /// An operation on an mbarrier.
     pub fn event(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
         self.drop_previous(event);
         let at = (event.block_slot, event.address);
         match event.change {
-            MbarrierChange::Made(_) => return self.made(event, to),
+            MbarrierChange::Made(_) => return self.initialized(event, to),
             MbarrierChange::Invalidated => {
                 if let Some(object) = self.objects.remove(&at) {
                     self.objects.insert(at, Object { ended: true, ..object });
@@ -104,14 +104,14 @@ impl Mbarriers {
             }
             MbarrierChange::Tested { ended: true, .. } => {
                 let arrivals = self.arrivals.get(&(event.place.block, event.place.warp.number())).copied().unwrap_or(0);
-                return self.objects.get_mut(&at).is_some_and(|object| object.answered(event, arrivals, to));
+                return self.objects.get_mut(&at).is_some_and(|object| object.tested(event, arrivals, to));
             }
             MbarrierChange::Tested { ended: false, .. } | MbarrierChange::Ended(_) => {}
         }
         false
     }
 
-    fn made(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
+    fn initialized(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
         assert!(!event.lanes.is_empty(), "an object is made by some lane");
         let side = Side::new(event.place, event.lanes, SideAction::Synchronize);
         let at = (event.block_slot, event.address);
@@ -130,7 +130,7 @@ impl Mbarriers {
         if self.objects.range(own.clone()).next().is_none_or(|(_, object)| object.block == event.block) {
             return;
         }
-        let old: Vec<At> = self.objects.range(own).map(|(at, _)| *at).collect();
+        let old: Vec<MbarrierKey> = self.objects.range(own).map(|(at, _)| *at).collect();
         for at in old {
             self.objects.remove(&at).into_iter().for_each(|object| object.finish(at, false, &mut self.deferred));
         }
@@ -190,7 +190,7 @@ impl Mbarriers {
         }
     }
 
-    /// Something happens to a copy: it must not write to objects, and it brings bytes to one.
+    /// A copy is issued, reads, or ends: it must not write to mbarriers, and completes bytes of one.
     pub fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let copy = event.copy;
         let side = Side { copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, SideAction::Write) };
@@ -198,7 +198,7 @@ impl Mbarriers {
             && let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { block_slot, .. }, address, bytes } = copy.ends
             && let Some(object) = self.objects.get_mut(&(block_slot, address))
         {
-            object.brought(i64::from(bytes), Some(side).filter(|_| !self.waited_arrival.remove(&copy.id)));
+            object.completed_bytes(i64::from(bytes), Some(side).filter(|_| !self.waited_arrival.remove(&copy.id)));
         }
         let mut hit = None;
         if event.stage == CopyStage::Issued {
@@ -229,11 +229,11 @@ impl Mbarriers {
         }
     }
 
-    /// The launch has ended, or `is_cut` short by a fault: judges the objects of blocks that have exited.
-    pub fn end(&mut self, end: &LaunchEnd, is_cut: bool, to: &mut Reporter<'_>) {
+    /// The launch has ended, or `is_aborted` short by a fault: judges the objects of blocks that have exited.
+    pub fn end(&mut self, end: &LaunchEnd, is_aborted: bool, to: &mut Reporter<'_>) {
         for (at, object) in std::mem::take(&mut self.objects) {
             if !end.blocks.iter().any(|block| block.index == object.block) {
-                object.finish(at, is_cut, &mut self.deferred);
+                object.finish(at, is_aborted, &mut self.deferred);
             }
         }
         self.deferred.release(to);
@@ -264,8 +264,8 @@ impl Object {
         found
     }
 
-    /// A copy has ended on the object. Its phase needs a wait, without which it is the `side` of a finding, if that is given.
-    fn brought(&mut self, bytes: i64, side: Option<Side>) {
+    /// A copy has completed on the object. Its phase needs a wait, without which it is the `side` of a finding, if that is given.
+    fn completed_bytes(&mut self, bytes: i64, side: Option<Side>) {
         self.used = true;
         self.bytes -= bytes;
         let phase = self.contributed.unwrap_or(0);
@@ -276,8 +276,8 @@ impl Object {
         }
     }
 
-    fn answered(&mut self, event: &MbarrierEvent, arrivals: u64, to: &mut Reporter<'_>) -> bool {
-        assert!(!event.lanes.is_empty(), "some lane is answered");
+    fn tested(&mut self, event: &MbarrierEvent, arrivals: u64, to: &mut Reporter<'_>) -> bool {
+        assert!(!event.lanes.is_empty(), "some lane tests");
         self.used = true;
         self.unawaited.retain(|(phase, _)| *phase >= event.phase);
         let side = Side::new(event.place, event.lanes, SideAction::Synchronize);
@@ -312,10 +312,10 @@ impl Object {
         Finding { first, memory, ..Finding::new(MBARRIER_TX_MISMATCH, second, why, fix) }
     }
 
-    /// Its block has exited. Where the run `is_cut`, bytes may have been on their way.
-    fn finish(self, (_, address): At, is_cut: bool, deferred: &mut DeferredFindings) {
+    /// Its block has exited. Where the run `is_aborted`, bytes may have been on their way.
+    fn finish(self, (_, address): MbarrierKey, is_aborted: bool, deferred: &mut DeferredFindings) {
         let side = match self.expected {
-            Some(side) => Some(side).filter(|_| self.bytes < 0 || self.bytes > 0 && !is_cut),
+            Some(side) => Some(side).filter(|_| self.bytes < 0 || self.bytes > 0 && !is_aborted),
             None => self.unawaited.last().map(|(_, side)| *side).filter(|_| self.bytes < 0),
         };
         side.into_iter().for_each(|side| deferred.defer(Finding { first: None, ..self.mismatch(address, side) }));

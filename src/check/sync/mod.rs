@@ -1,21 +1,22 @@
-//! Barriers, masks, barrier objects and groups of copies: rules of synchronization whose breach the machine survives.
+//! Barriers, member masks, mbarriers and groups of copies: synchronization rules that a kernel can break without a trap, so that the
+//! simulated GPU (the *machine*) runs on.
 //!
 //! | rule | file |
 //! | --- | --- |
 //! | the lanes of a warp agree on an aligned barrier; a phase has one count, which can be reached | `barrier` |
 //! | masks name the lanes that arrive | `mask` |
-//! | barrier objects are made once, touched by nothing else, and get the bytes they expect; waits order something | `mbarrier` |
+//! | mbarriers are initialized once, accessed by nothing else, and get the bytes they expect; the result of a wait is used | `mbarrier` |
 //! | copies of groups are waited for | `copies` |
 //! | a wait at the barrier of the cluster comes after an arrival; shared memory of other blocks is there | `cluster` |
 //! | `wgmma` is fenced, and waited for | `wgmma` |
 //! | locks are taken in one order | `locks` |
 //!
-//! Each rule keeps a little state that the events of a run move on, and judges when an instruction breaks it, when a block is done, or in a
-//! deadlock. What is judged at the end of a launch gives way to a race of the same instruction, which is the cause then. The machine
-//! reports a deadlock; what of it follows from a broken rule is reported here as well.
+//! Each rule keeps a small state that the events of a run update. It reports when an instruction breaks it, when a block has finished, or
+//! in a deadlock. A finding at the end of a launch is dropped if the same instruction raced: the race is the cause. The machine reports a
+//! deadlock; a broken rule that leads to it is reported here as well.
 //!
-//! What it can miss: lanes that part before a barrier inside a function which the others do not call; a barrier that lanes pass by and
-//! then do nothing before they exit; a wait by the wrong parity that happens only once.
+//! What it can miss: lanes that diverge before a barrier inside a function which the others do not call; a barrier that lanes branch around
+//! and then exit without another access; a wait by the wrong parity that happens only once.
 
 mod barrier;
 pub mod catalogue;
@@ -60,7 +61,7 @@ struct Sync {
 /// The checker of synchronization.
 pub(super) const ROW: CheckerRow = CheckerRow {
     word: "sync",
-    about: "barriers, masks, barrier objects, groups of copies",
+    about: "barriers, masks, mbarriers, groups of copies",
     findings: catalogue::FINDINGS,
     make: Some(|program| Box::new(Sync { locks: Locks::new(program), ..Sync::default() })),
 };
@@ -90,7 +91,7 @@ impl Checker for Sync {
             Event::Copy(copy) => self.copy(copy, to),
             Event::Mbarrier(object) => self.mbarrier(object, to),
             Event::Wgmma(wgmma) => self.wgmmas.event(wgmma, to),
-            Event::Collective(_) | Event::Before(..) | Event::After(..) | Event::Merged(..) | Event::Arrived(..) => false,
+            Event::Collective(_) | Event::Before(..) | Event::After(..) | Event::Reconverged(..) | Event::Arrived(..) => false,
         }
     }
 
@@ -102,8 +103,8 @@ impl Checker for Sync {
         } else {
             self.masks.spinning(end, to);
         }
-        let is_cut = fault.is_some_and(|id| id != DEADLOCK && id != LIVELOCK);
-        self.mbarriers.end(end, is_cut, to);
+        let is_aborted = fault.is_some_and(|id| id != DEADLOCK && id != LIVELOCK);
+        self.mbarriers.end(end, is_aborted, to);
         self.copies.end(to);
         self.clusters.end(to);
         self.locks.end(fault.is_some(), to);
@@ -115,7 +116,7 @@ impl Checker for Sync {
 }
 
 impl Sync {
-    /// Memory is about to be accessed. True if that is a new finding, as of all that follow.
+    /// Memory is about to be accessed. True if that is a new finding, as for all handlers below.
     #[inline]
     fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
         self.clusters.access(event, to.program);
@@ -123,28 +124,28 @@ impl Sync {
         matches!(event.space, Space::Shared | Space::SharedCluster) && self.mbarriers.access(event, to)
     }
 
-    /// Something orders threads.
+    /// A synchronization operation orders threads.
     fn order(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
         match event.order {
             Order::Arrived { id, wanted, aligned, .. } => {
                 self.mbarriers.arrives(&event.place);
-                self.barriers.of(event.by).arrived(event, (id, aligned), wanted, to)
+                self.barriers.of(event.block_id).arrived(event, (id, aligned), wanted, to)
             }
             Order::BarrierCompleted { id, .. } => {
-                self.locks.barrier_completed(event.by.number);
-                self.barriers.of(event.by).released(id, &mut self.reachability, to)
+                self.locks.barrier_completed(event.block_id.number);
+                self.barriers.of(event.block_id).released(id, &mut self.reachability, to)
             }
             Order::WarpSync { members } | Order::Collective { members } => {
-                let live = self.barriers.of(event.by).live(event.place.warp.number());
+                let live = self.barriers.of(event.block_id).live(event.place.warp.number());
                 self.masks.uses_mask(event, members, matches!(event.order, Order::WarpSync { .. }), live, to)
             }
             Order::ClusterArrived { aligned, .. } => {
                 self.mbarriers.arrives(&event.place);
-                self.barriers.of(event.by).arrived(event, (CLUSTER, aligned), None, to) | self.clusters.arrives(event, to)
+                self.barriers.of(event.block_id).arrived(event, (CLUSTER, aligned), None, to) | self.clusters.arrives(event, to)
             }
             Order::ClusterWaits => self.clusters.waits(event, to),
             Order::ClusterBarrierCompleted { first, blocks } => {
-                self.clusters.released(event.by);
+                self.clusters.released(event.block_id);
                 self.barriers.cluster_released(first..first + blocks, &mut self.reachability, to)
             }
             Order::Committed { bulk } => {
@@ -161,23 +162,23 @@ impl Sync {
     }
 
     fn exited(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let live = self.barriers.of(event.by).live(event.place.warp.number());
+        let live = self.barriers.of(event.block_id).live(event.place.warp.number());
         let found = self.masks.exited(event, live, &mut self.reachability, to);
         self.copies.exited(event, live, to.program);
-        self.barriers.of(event.by).exited(event);
+        self.barriers.of(event.block_id).exited(event);
         found
     }
 
-    /// Something happens to a copy.
+    /// A copy is issued, reads, or ends.
     fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
         self.copies.copy(event).into_iter().for_each(|arrival| self.mbarriers.mark_waited(arrival));
         self.mbarriers.copy(event, to)
     }
 
-    /// Something is done to a barrier object.
+    /// An operation on an mbarrier.
     fn mbarrier(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
         if matches!(event.change, MbarrierChange::Tested { ended: true, .. }) {
-            self.clusters.waited(event.by.number);
+            self.clusters.waited(event.block_id.number);
         }
         self.mbarriers.event(event, to)
     }

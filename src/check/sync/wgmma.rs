@@ -11,7 +11,7 @@ use crate::check::sync::catalogue::WGMMA_SEQUENCE;
 use crate::machine::{IssuePoint, Wgmma, WgmmaChange, WgmmaEvent};
 use crate::program::Slot;
 
-/// What warps did to registers that `wgmma` uses.
+/// The accesses of warps to registers that `wgmma` uses.
 #[derive(Clone, Default)]
 pub(super) struct Wgmmas {
     /// The instruction that touched a register since the last fence of its warp, by block, warp and slot of the register.
@@ -19,15 +19,15 @@ pub(super) struct Wgmmas {
 }
 
 impl Wgmmas {
-    /// Something becomes of a `wgmma`. True if that is a new finding.
+    /// A `wgmma` is fenced, issued, committed, waited for or ends. True if that is a new finding.
     pub fn event(&mut self, event: &WgmmaEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        let (block, warp) = (event.by.number, event.place.warp);
+        let (block, warp) = (event.block_id.number, event.place.warp);
         match event.change {
             WgmmaChange::Fenced => {
                 self.touched.retain(|(of, by, _), _| (*of, *by) != (block, warp.number()));
                 false
             }
-            WgmmaChange::Touched { slot, by: None, .. } => {
+            WgmmaChange::Touched { slot, wgmma: None, .. } => {
                 self.touched.insert((block, warp.number(), slot), event.place);
                 false
             }
@@ -44,7 +44,7 @@ impl Wgmmas {
             let why = "no wgmma.fence was executed before the first wgmma of the warp".to_string();
             return to.report(Finding::new(WGMMA_SEQUENCE, second, why, fix));
         }
-        let (block, warp) = (event.by.number, event.place.warp);
+        let (block, warp) = (event.block_id.number, event.place.warp);
         let mut slots = wgmma.accumulators.iter().chain(&wgmma.fragments);
         let Some(place) = slots.find_map(|slot| self.touched.get(&(block, warp.number(), *slot))) else { return false };
         let why = "a register of the wgmma was touched after the last wgmma.fence of the warp".to_string();

@@ -3,11 +3,11 @@
 use crate::base::counted;
 use std::path::Path;
 
+use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
-use crate::command::piece::Piece;
 use crate::debug::edit::Edit;
 use crate::debug::expression::AssignmentError;
 use crate::debug::settings::{SETTINGS, Setting};
@@ -21,7 +21,7 @@ type Answer = Result<Outcome, CommandError>;
 
 pub fn set(context: &mut Context<'_>, call: &Call) -> Answer {
     let Some(arg) = call.args.first() else { return Err(call.missing("SETTING VALUE | PLACE = VALUE")) };
-    if assignment_sign(&arg.piece.text).is_some() { assign(context, &arg.piece) } else { put(context, &arg.piece) }
+    if assignment_sign(&arg.argument.text).is_some() { assign(context, &arg.argument) } else { put(context, &arg.argument) }
 }
 
 pub fn set_variable(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -29,12 +29,12 @@ pub fn set_variable(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 /// `%r1 = 5`
-fn assign(context: &mut Context<'_>, piece: &Piece) -> Answer {
-    let Some(at) = assignment_sign(&piece.text) else {
-        return Err(piece.wrong_from(piece.text.len(), "expected '= VALUE' after the place"));
+fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
+    let Some(at) = assignment_sign(&argument.text) else {
+        return Err(argument.wrong_from(argument.text.len(), "expected '= VALUE' after the place"));
     };
-    let place = part(piece, 0, at);
-    let value = part(piece, at + 1, piece.text.len());
+    let place = part(argument, 0, at);
+    let value = part(argument, at + 1, argument.text.len());
     let target = context.expression(&place)?;
     let new = context.value(&value)?;
     let edits = target.assign(&context.session.scene(), &new).map_err(|error| match error {
@@ -58,20 +58,20 @@ fn assignment_sign(text: &str) -> Option<usize> {
     signs.into_iter().find(|at| !contracted(*at, &['=', '<', '>', '!']))
 }
 
-/// The bytes `start..end` of a piece, without the blanks around them.
-fn part(piece: &Piece, start: usize, end: usize) -> Piece {
-    let text = piece.text.get(start..end).unwrap_or_default();
+/// The bytes `start..end` of an argument, without the blanks around them.
+fn part(argument: &ArgumentText, start: usize, end: usize) -> ArgumentText {
+    let text = argument.text.get(start..end).unwrap_or_default();
     let blanks = text.len() - text.trim_start().len();
-    Piece { text: text.trim().to_string(), start: piece.start + start + blanks }
+    ArgumentText { text: text.trim().to_string(), start: argument.start + start + blanks }
 }
 
 /// `listsize 20`
-fn put(context: &mut Context<'_>, piece: &Piece) -> Answer {
-    let (name, value) = piece.text.split_once(char::is_whitespace).unwrap_or((&piece.text, ""));
-    let name = Piece { text: name.to_string(), start: piece.start };
+fn put(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
+    let (name, value) = argument.text.split_once(char::is_whitespace).unwrap_or((&argument.text, ""));
+    let name = ArgumentText { text: name.to_string(), start: argument.start };
     let setting = setting(&name)?;
-    let value_at = piece.span().end - value.trim_start().len();
-    let value = Piece { text: value.trim().to_string(), start: value_at };
+    let value_at = argument.span().end - value.trim_start().len();
+    let value = ArgumentText { text: value.trim().to_string(), start: value_at };
     if value.text.is_empty() {
         return Err(value.error(format!("expected {}", setting.kind.describe())));
     }
@@ -83,7 +83,7 @@ fn put(context: &mut Context<'_>, piece: &Piece) -> Answer {
 pub fn show(context: &mut Context<'_>, call: &Call) -> Answer {
     let settings = &context.session.settings;
     let row = |setting: &Setting| format!("{:16} {:8} ({})\n", setting.name, (setting.get)(settings), setting.kind.describe());
-    let text = match call.piece("SETTING") {
+    let text = match call.argument("SETTING") {
         Some(name) => row(setting(name)?),
         None => SETTINGS.iter().map(row).collect(),
     };
@@ -91,7 +91,7 @@ pub fn show(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 /// The setting that `name` names, in full or as a prefix of one only.
-fn setting(name: &Piece) -> Result<&'static Setting, CommandError> {
+fn setting(name: &ArgumentText) -> Result<&'static Setting, CommandError> {
     let fitting: Vec<&Setting> = SETTINGS.iter().filter(|setting| setting.name.starts_with(&name.text)).collect();
     match fitting.as_slice() {
         [only] => Ok(only),
@@ -133,11 +133,11 @@ pub fn restore(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 /// The memory that an expression names, and how files lay it out.
-fn range(context: &Context<'_>, piece: &Piece) -> Result<(MemoryTarget, Layout), CommandError> {
-    let Target::Memory(place) = context.target(piece)? else {
-        return Err(piece.error("this is a register, and memory is wanted"));
+fn range(context: &Context<'_>, argument: &ArgumentText) -> Result<(MemoryTarget, Layout), CommandError> {
+    let Target::Memory(place) = context.target(argument)? else {
+        return Err(argument.error("this is a register, and memory is wanted"));
     };
-    let shape = match context.value(piece)? {
+    let shape = match context.value(argument)? {
         Value::Array(array) => array.shape,
         Value::Scalar(_) | Value::Lanes(_) => Vec::new(),
     };

@@ -9,14 +9,14 @@ use crate::debug::view::{self, Major};
 
 /// A matrix descriptor taken apart.
 pub fn descriptor(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
-    let piece = call.required("DESCRIPTOR")?;
-    let major = match call.piece("MAJOR").map(|major| (major, major.text.as_str())) {
+    let argument = call.required("DESCRIPTOR")?;
+    let major = match call.argument("MAJOR").map(|major| (major, major.text.as_str())) {
         None | Some((_, "k" | "K")) => Major::K,
         Some((_, "m" | "n" | "mn" | "M" | "N" | "MN")) => Major::MN,
         Some((major, _)) => return Err(major.error("an operand lies along k, or along m or n: write k or mn")),
     };
-    let Value::Scalar(Scalar { bits, .. }) = context.value(piece)? else {
-        return Err(piece.error("a descriptor is one value of 64 bits"));
+    let Value::Scalar(Scalar { bits, .. }) = context.value(argument)? else {
+        return Err(argument.error("a descriptor is one value of 64 bits"));
     };
     Ok(Outcome::View(View::Descriptor(view::descriptor(&context.session.scene(), bits as u64, major))))
 }

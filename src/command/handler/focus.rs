@@ -18,9 +18,9 @@ pub fn by_name(context: &mut Context<'_>, call: &Call) -> Answer {
         None => Ok(here(context)),
         Some(arg) => {
             let start = call.line.len() - call.line.trim_start().len();
-            let words = format!("{} {}", call.spec.name, arg.piece.text);
+            let words = format!("{} {}", call.spec.name, arg.argument.text);
             // Columns count from the name that is written here, which may be shorter in the line.
-            let shift = arg.piece.start.saturating_sub(start + call.spec.name.len() + 1);
+            let shift = arg.argument.start.saturating_sub(start + call.spec.name.len() + 1);
             change(context, &words, start + shift)
         }
     }
@@ -29,12 +29,12 @@ pub fn by_name(context: &mut Context<'_>, call: &Call) -> Answer {
 /// `cuda block 1 thread 5`; words without numbers ask where the focus is.
 pub fn cuda(context: &mut Context<'_>, call: &Call) -> Answer {
     let Some(arg) = call.args.first() else { return Ok(here(context)) };
-    if !arg.piece.text.contains(|c: char| c.is_ascii_digit()) {
+    if !arg.argument.text.contains(|c: char| c.is_ascii_digit()) {
         return Ok(here(context));
     }
     // There is one kernel at a time: its number says nothing.
-    let words = arg.piece.text.strip_prefix("kernel 0").unwrap_or(&arg.piece.text);
-    change(context, words, arg.piece.start + arg.piece.text.len() - words.len())
+    let words = arg.argument.text.strip_prefix("kernel 0").unwrap_or(&arg.argument.text);
+    change(context, words, arg.argument.start + arg.argument.text.len() - words.len())
 }
 
 /// Moves the focus to what `words` say, which start at byte `start` of the line.
@@ -89,8 +89,8 @@ fn select(context: &mut Context<'_>, number: u64) -> Answer {
 /// Names warps, guesses their names, or lists them.
 pub fn role(context: &mut Context<'_>, call: &Call) -> Answer {
     let session = &mut *context.session;
-    let name = call.piece("ROLE");
-    match (name.map(|name| name.text.as_str()), name, call.piece("WARPS")) {
+    let name = call.argument("ROLE");
+    match (name.map(|name| name.text.as_str()), name, call.argument("WARPS")) {
         (None, ..) => {}
         (Some("auto"), Some(name), None) => {
             let guess = session.guess_roles().ok_or_else(|| {
@@ -104,8 +104,8 @@ pub fn role(context: &mut Context<'_>, call: &Call) -> Answer {
             session.roles.clear();
             return Ok(Outcome::Nothing);
         }
-        (Some(_), Some(name), Some(piece)) => {
-            let warps = roles::parse_warps(&piece.text, session.scene().extents().warps()).map_err(|error| piece.wrong(error))?;
+        (Some(_), Some(name), Some(argument)) => {
+            let warps = roles::parse_warps(&argument.text, session.scene().extents().warps()).map_err(|error| argument.wrong(error))?;
             session.roles.set(&name.text, &warps).map_err(|error| name.wrong(error))?;
         }
         _ => return Err(call.missing("WARPS")),

@@ -1,10 +1,10 @@
 //! `info fragment`.
 
+use super::super::argument_text::ArgumentText;
 use super::super::call::Call;
 use super::super::context::Context;
 use super::super::error::CommandError;
 use super::super::outcome::{Outcome, View};
-use super::super::piece::Piece;
 use crate::debug::view::{self, FragmentError};
 
 /// Registers as a matrix; with an element or a lane, only what is there.
@@ -18,7 +18,7 @@ pub fn fragment(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Comma
         FragmentError::Scene(_) => CommandError::new(error.to_string()),
     };
     let fragment = view::fragment(&context.session.scene(), &name.text, &names, format).map_err(error)?;
-    let element = call.piece("ROW,COLUMN").map(|piece| coordinates(piece).map(|at| (piece, at))).transpose()?;
+    let element = call.argument("ROW,COLUMN").map(|argument| coordinates(argument).map(|at| (argument, at))).transpose()?;
     let lane = call.number("N");
     if element.is_none() && lane.is_none() {
         return Ok(Outcome::View(View::Fragment(fragment)));
@@ -28,27 +28,29 @@ pub fn fragment(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Comma
     };
     let elements = fragment.elements(|row, column, cell| is_wanted(row, column, cell.lane));
     match element {
-        Some((piece, at)) if elements.is_empty() => Err(piece.error(match view::other_holder(&context.session.scene(), &name.text, at) {
-            Some(warp) => format!("warp {warp} holds this element: 'warp {warp}' goes there"),
-            None => "the fragment has no such element".to_string(),
-        })),
+        Some((argument, at)) if elements.is_empty() => {
+            Err(argument.error(match view::other_holder(&context.session.scene(), &name.text, at) {
+                Some(warp) => format!("warp {warp} holds this element: 'warp {warp}' goes there"),
+                None => "the fragment has no such element".to_string(),
+            }))
+        }
         _ => Ok(Outcome::View(View::FragmentElements(elements))),
     }
 }
 
 /// The registers of `%r4..%r7`, `%r4, %r5` and `{%r4, %r5}`.
-fn register_names(piece: &Piece) -> Result<Vec<String>, CommandError> {
+fn register_names(argument: &ArgumentText) -> Result<Vec<String>, CommandError> {
     let mut names = Vec::new();
-    for part in piece.text.trim_matches(['{', '}', ' ']).split(',').map(str::trim) {
+    for part in argument.text.trim_matches(['{', '}', ' ']).split(',').map(str::trim) {
         let Some((first, last)) = part.split_once("..") else {
             names.push(part.to_string());
             continue;
         };
         let (Some((prefix, low)), Some((other, high))) = (numbered(first.trim()), numbered(last.trim())) else {
-            return Err(piece.error(format!("'{part}' is not a range of registers: write %r4..%r7")));
+            return Err(argument.error(format!("'{part}' is not a range of registers: write %r4..%r7")));
         };
         if prefix != other || low > high || high - low > 1024 {
-            return Err(piece.error(format!("'{part}' is not a range of registers: write %r4..%r7")));
+            return Err(argument.error(format!("'{part}' is not a range of registers: write %r4..%r7")));
         }
         names.extend((low..=high).map(|number| format!("{prefix}{number}")));
     }
@@ -63,8 +65,8 @@ fn numbered(name: &str) -> Option<(&str, u32)> {
 }
 
 /// `3,5`
-fn coordinates(piece: &Piece) -> Result<(u32, u32), CommandError> {
-    let pair = piece.text.trim_matches(['(', ')']).split_once(',');
+fn coordinates(argument: &ArgumentText) -> Result<(u32, u32), CommandError> {
+    let pair = argument.text.trim_matches(['(', ')']).split_once(',');
     let numbers = pair.and_then(|(row, column)| Some((row.trim().parse().ok()?, column.trim().parse().ok()?)));
-    numbers.ok_or_else(|| piece.error("expected a row and a column such as 3,5"))
+    numbers.ok_or_else(|| argument.error("expected a row and a column such as 3,5"))
 }

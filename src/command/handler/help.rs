@@ -7,7 +7,7 @@ use crate::command::help;
 use crate::command::outcome::Outcome;
 
 pub fn help(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
-    let Some(topic) = call.piece("TOPIC") else { return Ok(Outcome::Text(help::topics(call.table))) };
+    let Some(topic) = call.argument("TOPIC") else { return Ok(Outcome::Text(help::topics(call.table))) };
     let about = help::about(call.table, &topic.text).map_err(|error| CommandError { span: Some(topic.span()), ..error });
     about.map(Outcome::Text)
 }

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use crate::base::{SourceId, counted};
+use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
 use crate::command::context::{Context, Listed};
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
-use crate::command::piece::Piece;
 use crate::debug::argument::ArgumentError;
 use crate::debug::arrays;
 use crate::debug::display;
@@ -20,17 +20,17 @@ type Answer = Result<Outcome, CommandError>;
 
 pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
-    let piece = call.required("EXPRESSION")?;
-    let value = context.value(piece)?.text(&context.session.scene(), format);
-    let unrounded_uses = view::unrounded_uses(&context.session.scene(), &piece.text);
-    let bytes = declared_as_bytes(context, piece, "p");
-    let undefined = view::undefined_lanes(&context.session.scene(), &piece.text);
-    Ok(Outcome::Value { what: piece.text.clone(), value, undefined, unrounded_uses, in_flight: in_flight(context, piece), bytes })
+    let argument = call.required("EXPRESSION")?;
+    let value = context.value(argument)?.text(&context.session.scene(), format);
+    let unrounded_uses = view::unrounded_uses(&context.session.scene(), &argument.text);
+    let bytes = declared_as_bytes(context, argument, "p");
+    let undefined = view::undefined_lanes(&context.session.scene(), &argument.text);
+    Ok(Outcome::Value { what: argument.text.clone(), value, undefined, unrounded_uses, in_flight: in_flight(context, argument), bytes })
 }
 
 /// That an expression is about an array that is declared by the byte, and what `command` is for its elements; none of another one.
-pub fn declared_as_bytes(context: &Context<'_>, piece: &Piece, command: &str) -> Option<String> {
-    let retyped = context.expression(piece).ok()?.retyped(&context.session.scene())?;
+pub fn declared_as_bytes(context: &Context<'_>, argument: &ArgumentText, command: &str) -> Option<String> {
+    let retyped = context.expression(argument).ok()?.retyped(&context.session.scene())?;
     let (name, text, ty, why) = (&retyped.name, &retyped.text, retyped.ty.word(), &retyped.why);
     Some(format!("{name} is declared as bytes, and {why}: '{command} {text}' takes them for {ty}, 'type {name} {ty}' from now on"))
 }
@@ -38,7 +38,7 @@ pub fn declared_as_bytes(context: &Context<'_>, piece: &Piece, command: &str) ->
 /// Shows what arrays are taken for, or changes it.
 pub fn array_type(context: &mut Context<'_>, call: &Call) -> Answer {
     let session = &mut *context.session;
-    let Some(name) = call.piece("VARIABLE") else {
+    let Some(name) = call.argument("VARIABLE") else {
         return Ok(Outcome::View(View::ArrayTypes(view::array_types(&session.scene()))));
     };
     let Some(id) = session.variable_called(&name.text) else {
@@ -51,13 +51,13 @@ pub fn array_type(context: &mut Context<'_>, call: &Call) -> Answer {
             false => error.with_nearest(&name.text, names),
         }));
     };
-    match call.piece("TYPE") {
+    match call.argument("TYPE") {
         None => {}
-        Some(piece) if piece.text.trim() == "auto" => session.choose_type(id, None),
-        Some(piece) => {
+        Some(argument) if argument.text.trim() == "auto" => session.choose_type(id, None),
+        Some(argument) => {
             let variable = &session.program().variables[id.index()];
             let dynamic = view::dynamic_bytes(&session.scene(), variable);
-            let chosen = arrays::given(&piece.text, variable, dynamic).map_err(|error| piece.wrong(error))?;
+            let chosen = arrays::given(&argument.text, variable, dynamic).map_err(|error| argument.wrong(error))?;
             session.choose_type(id, Some(chosen));
         }
     }
@@ -65,9 +65,9 @@ pub fn array_type(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 /// What is in flight and will write the place that an expression names.
-pub fn in_flight(context: &Context<'_>, piece: &Piece) -> Option<String> {
+pub fn in_flight(context: &Context<'_>, argument: &ArgumentText) -> Option<String> {
     let scene = context.session.scene();
-    match context.expression(piece).ok()?.target(&scene).ok()? {
+    match context.expression(argument).ok()?.target(&scene).ok()? {
         Target::Register(target) => view::accumulator_in_flight(&scene, &target),
         Target::Memory(MemoryTarget { space, address, bytes, owner, .. }) => {
             view::in_flight(&scene.refocused(owner), space, address, bytes)
@@ -76,10 +76,10 @@ pub fn in_flight(context: &Context<'_>, piece: &Piece) -> Option<String> {
 }
 
 pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {
-    let Some(piece) = call.piece("EXPRESSION") else { return Ok(Outcome::Displays(displays_now(context))) };
+    let Some(argument) = call.argument("EXPRESSION") else { return Ok(Outcome::Displays(displays_now(context))) };
     let format = call.format()?.map_or(String::new(), |format| format!("/{} ", format.letter()));
-    context.value(piece)?;
-    context.session.displays.push(format!("{format}{}", piece.text));
+    context.value(argument)?;
+    context.session.displays.push(format!("{format}{}", argument.text));
     let mut shown = displays_now(context);
     Ok(Outcome::Displays(shown.pop().into_iter().collect()))
 }
@@ -95,7 +95,7 @@ pub fn undisplay(context: &mut Context<'_>, call: &Call) -> Answer {
     };
     for number in &arg.numbers {
         if !display::remove(&mut context.session.displays, *number) {
-            return Err(arg.piece.error(format!("there is no display {number}")));
+            return Err(arg.argument.error(format!("there is no display {number}")));
         }
     }
     Ok(Outcome::Nothing)
@@ -109,18 +109,18 @@ pub fn displays(context: &mut Context<'_>, _: &Call) -> Answer {
 
 pub fn examine(context: &mut Context<'_>, call: &Call) -> Answer {
     let (before, next) = context.state.examined.take().map_or((Examine::default(), None), |(examine, next)| (examine, Some(next)));
-    let letters = call.suffix.as_ref().map_or("", |piece| piece.text.as_str());
+    let letters = call.suffix.as_ref().map_or("", |argument| argument.text.as_str());
     let examine = before.with(letters).map_err(|error| match &call.suffix {
-        Some(piece) => piece.error(error.to_string()),
+        Some(argument) => argument.error(error.to_string()),
         None => CommandError::new(error.to_string()),
     })?;
-    let (piece, start) = match (call.piece("ADDRESS"), next) {
-        (Some(piece), _) => (Some(piece), context.value(piece)?),
+    let (argument, start) = match (call.argument("ADDRESS"), next) {
+        (Some(argument), _) => (Some(argument), context.value(argument)?),
         (None, Some(next)) => (None, Value::Scalar(next)),
         (None, None) => return Err(call.missing("ADDRESS")),
     };
-    let examined = view::examine(&context.session.scene(), &examine, &start).map_err(|error| match piece {
-        Some(piece) => piece.error(error.to_string()),
+    let examined = view::examine(&context.session.scene(), &examine, &start).map_err(|error| match argument {
+        Some(argument) => argument.error(error.to_string()),
         None => CommandError::new(error.to_string()),
     })?;
     context.state.examined = Some((examine, examined.next));
@@ -131,14 +131,14 @@ pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
     let size = context.session.settings.list_size;
     let here = (context.session.time(), context.session.focus);
     let before = context.state.listed.take().filter(|listed| listed.seen_from == here);
-    let (file, lines) = match (call.piece("LOCATION"), before) {
+    let (file, lines) = match (call.argument("LOCATION"), before) {
         (None, Some(Listed { file, lines, .. })) => (file, lines.end..lines.end.saturating_add(size)),
         (None, None) => {
             let (file, line) = view::current_line(&context.session.scene());
             (file, window(line, size))
         }
         (Some(minus), Some(Listed { file, lines, .. })) if minus.text == "-" => (file, lines.start.saturating_sub(size)..lines.start),
-        (Some(piece), _) => lines_at(context, piece, size)?,
+        (Some(argument), _) => lines_at(context, argument, size)?,
     };
     let mut marks: Vec<_> = context.session.breakpoints.iter().flat_map(|breakpoint| breakpoint.pcs().to_vec()).collect();
     marks.sort_unstable();
@@ -157,19 +157,19 @@ fn window(line: u32, size: u32) -> Range<u32> {
 }
 
 /// The lines that `10,20` or a location stands for.
-fn lines_at(context: &Context<'_>, piece: &Piece, size: u32) -> Result<(SourceId, Range<u32>), CommandError> {
+fn lines_at(context: &Context<'_>, argument: &ArgumentText, size: u32) -> Result<(SourceId, Range<u32>), CommandError> {
     let (current, _) = view::current_line(&context.session.scene());
-    let range = piece.text.split_once(',').and_then(|(first, last)| Some((first.trim().parse().ok()?, last.trim().parse().ok()?)));
+    let range = argument.text.split_once(',').and_then(|(first, last)| Some((first.trim().parse().ok()?, last.trim().parse().ok()?)));
     if let Some((first, last)) = range {
         let last: u32 = last;
         return Ok((current, first..last.saturating_add(1)));
     }
     // Any line can be listed, one without code too.
-    if let Ok(line) = piece.text.parse() {
+    if let Ok(line) = argument.text.parse() {
         return Ok((current, window(line, size)));
     }
-    let pc = context.locate(piece)?.pcs.first().copied();
+    let pc = context.locate(argument)?.pcs.first().copied();
     let program = context.session.program();
-    let span = pc.and_then(|pc| program.spans.get(pc.index()).copied()).ok_or_else(|| piece.error("there is no code here"))?;
+    let span = pc.and_then(|pc| program.spans.get(pc.index()).copied()).ok_or_else(|| argument.error("there is no code here"))?;
     Ok((span.source, window(program.sources_text.position(span).line, size)))
 }

@@ -38,10 +38,10 @@ pub fn explain_finding(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn fix(context: &mut Context<'_>, call: &Call) -> Answer {
-    let number = call.piece("N").map(|_| numbered(context, call)).transpose()?.map(|finding| finding.number);
+    let number = call.argument("N").map(|_| numbered(context, call)).transpose()?.map(|finding| finding.number);
     let fixed = context.session.fix(number, context.interrupt).map_err(CommandError::new)?;
     let fixed = fixed.ok_or_else(|| CommandError::new("the run from the beginning does not have this finding"))?;
-    let written = match call.piece("FILE") {
+    let written = match call.argument("FILE") {
         Some(file) => fixed.save(Path::new(&file.text)).map_err(|message| file.error(message))?,
         None => String::new(),
     };
@@ -64,19 +64,19 @@ pub fn goto_finding(context: &mut Context<'_>, call: &Call) -> Answer {
 
 /// The finding that the argument N names.
 fn numbered(context: &Context<'_>, call: &Call) -> Result<FindingText, CommandError> {
-    let piece = call.required("N")?;
+    let argument = call.required("N")?;
     let all = context.session.all_findings();
     let number = call.number("N").and_then(|number| usize::try_from(number).ok());
     let found = number.and_then(|number| all.iter().find(|finding| finding.number == number)).cloned();
     found.ok_or_else(|| match all.len() {
-        0 => piece.error(format!("there is no finding {}: nothing was found so far", piece.text)),
-        1 => piece.error(format!("there is no finding {}: there is 1", piece.text)),
-        count => piece.error(format!("there is no finding {}: there are 1 to {count}", piece.text)),
+        0 => argument.error(format!("there is no finding {}: nothing was found so far", argument.text)),
+        1 => argument.error(format!("there is no finding {}: there is 1", argument.text)),
+        count => argument.error(format!("there is no finding {}: there are 1 to {count}", argument.text)),
     })
 }
 
 pub fn suppress(context: &mut Context<'_>, call: &Call) -> Answer {
-    let Some(piece) = call.piece("ID | FILE:LINE | SYMBOL") else {
+    let Some(argument) = call.argument("ID | FILE:LINE | SYMBOL") else {
         let suppressed: Vec<String> = context.session.suppressions().iter().map(|what| format!("{what}\n")).collect();
         let text = if suppressed.is_empty() { "nothing is suppressed\n".to_string() } else { suppressed.concat() };
         return Ok(Outcome::Text(text));
@@ -85,17 +85,17 @@ pub fn suppress(context: &mut Context<'_>, call: &Call) -> Answer {
     let shown = context.session.findings();
     let known = shown.iter().filter_map(|finding| finding.memory.as_ref()?.symbol.clone());
     let symbols: Vec<String> = symbols.into_iter().chain(known).collect();
-    Suppressions::check(&piece.text, &symbols).map_err(|message| piece.error(message))?;
-    context.session.suppressions().add(&piece.text);
+    Suppressions::check(&argument.text, &symbols).map_err(|message| argument.error(message))?;
+    context.session.suppressions().add(&argument.text);
     Ok(how_many_are_shown(context))
 }
 
 pub fn unsuppress(context: &mut Context<'_>, call: &Call) -> Answer {
     let suppressions = context.session.suppressions();
-    match call.piece("ID | FILE:LINE | SYMBOL") {
+    match call.argument("ID | FILE:LINE | SYMBOL") {
         None => suppressions.clear(),
-        Some(piece) if !suppressions.remove(&piece.text) => {
-            return Err(piece.error(format!("'{}' is not suppressed", piece.text)).with_help("suppress lists what is"));
+        Some(argument) if !suppressions.remove(&argument.text) => {
+            return Err(argument.error(format!("'{}' is not suppressed", argument.text)).with_help("suppress lists what is"));
         }
         Some(_) => {}
     }
@@ -103,10 +103,10 @@ pub fn unsuppress(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn switch(context: &mut Context<'_>, call: &Call, on: bool) -> Answer {
-    let piece = call.required("CHECKERS")?;
-    let checkers = CheckerId::named(&piece.text).map_err(|message| piece.error(message))?;
+    let argument = call.required("CHECKERS")?;
+    let checkers = CheckerId::named(&argument.text).map_err(|message| argument.error(message))?;
     if !on && matches!(checkers[..], [only] if only.is_always_on()) {
-        return Err(piece.error("wrong addresses are always found: a run cannot continue after one"));
+        return Err(argument.error("wrong addresses are always found: a run cannot continue after one"));
     }
     let done = context.session.switch(&checkers, on, context.interrupt);
     let interrupted = if done { "" } else { "interrupted: the rest is looked through when the run continues\n" };

@@ -16,8 +16,8 @@ use crate::debug::{Site, WatchedAccessText};
 type Answer = Result<Outcome, CommandError>;
 
 pub fn goto(context: &mut Context<'_>, call: &Call) -> Answer {
-    let piece = call.required("TICK")?;
-    let moment = context.session.marks.moment(&piece.text, context.session.time()).map_err(|error| piece.wrong(error))?;
+    let argument = call.required("TICK")?;
+    let moment = context.session.marks.moment(&argument.text, context.session.time()).map_err(|error| argument.wrong(error))?;
     match moment {
         Moment::Start => arrived(context.session.seek(Tick::START, context.interrupt)),
         Moment::End => arrived(context.session.seek_end(context.interrupt)),
@@ -44,10 +44,10 @@ fn arrived(stop: Stop) -> Answer {
 }
 
 pub fn mark(context: &mut Context<'_>, call: &Call) -> Answer {
-    let piece = call.required("NAME")?;
+    let argument = call.required("NAME")?;
     let place = Site::of(&context.session.scene()).map_or(String::new(), |site| site.place);
     let mark = Mark { time: context.session.time(), focus: context.session.focus, place };
-    context.session.marks.set(&piece.text, mark).map_err(|error| piece.wrong(error))?;
+    context.session.marks.set(&argument.text, mark).map_err(|error| argument.wrong(error))?;
     Ok(Outcome::Nothing)
 }
 
@@ -81,12 +81,12 @@ pub fn history(context: &mut Context<'_>, call: &Call) -> Answer {
 
 /// Looks for writes to the place that the argument PLACE names.
 fn search(context: &mut Context<'_>, call: &Call, find: fn(&mut Session, &Target, &mut dyn InterruptCheck) -> History) -> Answer {
-    let piece = call.required("PLACE")?;
-    let target = context.target(piece)?;
+    let argument = call.required("PLACE")?;
+    let target = context.target(argument)?;
     let history = find(context.session, &target, context.interrupt);
     let scene = context.session.scene();
     let touches = history.touches.iter().map(|watched_access| WatchedAccessText::new(&scene, watched_access)).collect();
     // Of a whole array the elements are shown as they were written.
-    let bytes = super::looking::declared_as_bytes(context, piece, call.spec.name).filter(|_| piece.text.contains('['));
-    Ok(Outcome::Touches { what: piece.text.clone(), touches, interrupted: history.interrupted, bytes })
+    let bytes = super::looking::declared_as_bytes(context, argument, call.spec.name).filter(|_| argument.text.contains('['));
+    Ok(Outcome::Touches { what: argument.text.clone(), touches, interrupted: history.interrupted, bytes })
 }

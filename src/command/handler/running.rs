@@ -1,13 +1,13 @@
 //! Running, forwards and backwards, until something stops it.
 
 use crate::base::Tick;
+use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
-use crate::command::piece::Piece;
 use crate::debug::RunError;
-use crate::debug::explore::{DEPTH_MAX, Way};
+use crate::debug::explore::{DEPTH_MAX, Strategy};
 use crate::debug::focus::Focus;
 use crate::debug::stop::{Direction, Goal, StepUnit, Stop};
 
@@ -77,7 +77,7 @@ pub fn finish(context: &mut Context<'_>, direction: Direction) -> Answer {
 }
 
 pub fn until(context: &mut Context<'_>, call: &Call) -> Answer {
-    let goal = match call.piece("LOCATION") {
+    let goal = match call.argument("LOCATION") {
         None => Goal::Until,
         Some(place) => Goal::Advance { pcs: context.locate(place)?.pcs, this_frame: true },
     };
@@ -90,13 +90,14 @@ pub fn advance(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn complete(context: &mut Context<'_>, call: &Call) -> Answer {
-    let piece = call.required("COPY")?;
-    let number = piece.text.trim_start_matches('#').parse().map_err(|_| piece.error(format!("'{}' is not a copy number", piece.text)))?;
+    let argument = call.required("COPY")?;
+    let number =
+        argument.text.trim_start_matches('#').parse().map_err(|_| argument.error(format!("'{}' is not a copy number", argument.text)))?;
     if let Some(question) = context.ask_to_drop() {
         return Ok(question);
     }
     let is_wgmma = context.session.machine().wgmmas().any(|(_, wgmma)| wgmma.id == number);
-    context.session.complete(number).map_err(|message| piece.error(message).with_help("info async lists the copies in flight"))?;
+    context.session.complete(number).map_err(|message| argument.error(message).with_help("info async lists the copies in flight"))?;
     Ok(Outcome::Text(format!("{} #{number} has ended\n", if is_wgmma { "wgmma" } else { "copy" })))
 }
 
@@ -113,58 +114,58 @@ const SYSTEMATIC_ORDERS: u64 = 1000;
 const PREEMPTIONS: u32 = 2;
 
 /// The number of preemptions that the user names.
-fn preemptions(piece: Option<&Piece>) -> Result<u32, CommandError> {
-    let Some(piece) = piece else { return Ok(PREEMPTIONS) };
-    piece.text.parse().map_err(|_| piece.error(format!("a number of preemptions or continue is expected, not '{}'", piece.text)))
+fn preemptions(argument: Option<&ArgumentText>) -> Result<u32, CommandError> {
+    let Some(argument) = argument else { return Ok(PREEMPTIONS) };
+    argument.text.parse().map_err(|_| argument.error(format!("a number of preemptions or continue is expected, not '{}'", argument.text)))
 }
 
 /// The depth that the user names.
-fn depth(piece: Option<&Piece>) -> Result<u32, CommandError> {
-    let Some(piece) = piece else { return Ok(DEPTH) };
-    let depth = piece.text.parse().ok().filter(|depth| (1..=DEPTH_MAX).contains(depth));
-    depth.ok_or_else(|| piece.error(format!("a depth from 1 to {DEPTH_MAX} is expected, not '{}'", piece.text)))
+fn depth(argument: Option<&ArgumentText>) -> Result<u32, CommandError> {
+    let Some(argument) = argument else { return Ok(DEPTH) };
+    let depth = argument.text.parse().ok().filter(|depth| (1..=DEPTH_MAX).contains(depth));
+    depth.ok_or_else(|| argument.error(format!("a depth from 1 to {DEPTH_MAX} is expected, not '{}'", argument.text)))
 }
 
-/// The ways of explore, and what each takes.
+/// The strategies of explore with their arguments.
 const EXPLORE_USAGE: &str =
     "usage: explore [random] [N], explore pct [DEPTH] [N], explore systematic [K] [N], explore systematic continue [N]";
 
 /// The number of orders that the user names.
-fn count(piece: Option<&Piece>, usual: u64) -> Result<u64, CommandError> {
-    let Some(piece) = piece else { return Ok(usual) };
-    let count = piece.text.parse().ok().filter(|count| *count > 0);
-    count.ok_or_else(|| piece.error(format!("a number of orders from 1 is expected, not '{}'", piece.text)).with_help(EXPLORE_USAGE))
+fn count(argument: Option<&ArgumentText>, usual: u64) -> Result<u64, CommandError> {
+    let Some(argument) = argument else { return Ok(usual) };
+    let count = argument.text.parse().ok().filter(|count| *count > 0);
+    count.ok_or_else(|| argument.error(format!("a number of orders from 1 is expected, not '{}'", argument.text)).with_help(EXPLORE_USAGE))
 }
 
 pub fn explore(context: &mut Context<'_>, call: &Call) -> Answer {
-    let (first, second) = (call.piece("DEPTH | K | continue"), call.piece("N"));
+    let (first, second) = (call.argument("DEPTH | K | continue"), call.argument("N"));
     let failed = |error: RunError| CommandError::new(error.to_string());
-    let (way, count) = match call.text("WAY") {
-        Some("pct") => (Way::Priority { depth: depth(first)? }, count(second, ORDERS)?),
+    let (strategy, count) = match call.text("WAY") {
+        Some("pct") => (Strategy::Priority { depth: depth(first)? }, count(second, ORDERS)?),
         Some("systematic") => {
             let count = count(second, SYSTEMATIC_ORDERS)?;
-            if first.is_some_and(|piece| piece.text == "continue") {
+            if first.is_some_and(|argument| argument.text == "continue") {
                 let explored = context.session.explore_more(count, context.interrupt).map_err(failed)?;
                 let none = || CommandError::new("there is no systematic exploration of this run to go on with");
                 return explored.map(Outcome::Explored).ok_or_else(none);
             }
-            (Way::Systematic { preemptions: preemptions(first)? }, count)
+            (Strategy::Systematic { preemptions: preemptions(first)? }, count)
         }
         _ => match second {
-            Some(piece) => {
+            Some(argument) => {
                 let message = "only pct and systematic take another number";
-                return Err(piece.error(message).with_help(EXPLORE_USAGE));
+                return Err(argument.error(message).with_help(EXPLORE_USAGE));
             }
-            None => (Way::Random, count(first, ORDERS)?),
+            None => (Strategy::Random, count(first, ORDERS)?),
         },
     };
-    let explored = context.session.explore(way, count, context.interrupt).map_err(failed)?;
+    let explored = context.session.explore(strategy, count, context.interrupt).map_err(failed)?;
     Ok(Outcome::Explored(explored))
 }
 
 pub fn run_to(context: &mut Context<'_>, call: &Call) -> Answer {
-    let piece = call.required("EVENT")?;
-    let event = context.event(piece)?;
+    let argument = call.required("EVENT")?;
+    let event = context.event(argument)?;
     resume(context, &Goal::Event(event), Direction::Forward)
 }
 

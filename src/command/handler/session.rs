@@ -35,15 +35,15 @@ pub fn load(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandEr
 }
 
 pub fn launch(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
-    let Some(piece) = call.piece("CHANGES") else {
+    let Some(argument) = call.argument("CHANGES") else {
         return context.session.launch_text(Path::new("")).map(Outcome::Text).map_err(CommandError::new);
     };
     if let Some(question) = context.ask_to_restart() {
         return Ok(question);
     }
-    let changes = without_blanks_around_signs(&piece.text);
+    let changes = without_blanks_around_signs(&argument.text);
     let words: Vec<&str> = changes.split_whitespace().collect();
-    let stop = context.session.relaunch(&words, context.interrupt).map_err(|message| piece.error(message))?;
+    let stop = context.session.relaunch(&words, context.interrupt).map_err(|message| argument.error(message))?;
     Ok(Outcome::Stop(Box::new(stop)))
 }
 

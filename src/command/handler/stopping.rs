@@ -1,11 +1,11 @@
 //! Breakpoints, watchpoints and catchpoints.
 
 use super::looking::declared_as_bytes;
+use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
-use crate::command::piece::Piece;
 use crate::debug::breakpoints::{Breakpoint, Condition, LogMessage, Trigger, WatchMode, breakpoint_rows};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::target::Target;
@@ -14,30 +14,30 @@ use crate::debug::target::Target;
 type Answer = Result<Outcome, CommandError>;
 
 pub fn breakpoint(context: &mut Context<'_>, call: &Call, temporary: bool) -> Answer {
-    let here = Piece { text: String::new(), start: call.line.len() };
-    let place = call.piece("LOCATION").unwrap_or(&here);
+    let here = ArgumentText { text: String::new(), start: call.line.len() };
+    let place = call.argument("LOCATION").unwrap_or(&here);
     let resolved = context.locate(place)?;
     let (breakpoint, filter) = (Breakpoint::new(Trigger::Code(resolved.pcs), what(call)), threads(context, call)?);
     add(context, call, Breakpoint { temporary, filter, ..breakpoint }, resolved.note)
 }
 
 pub fn watch(context: &mut Context<'_>, call: &Call, mode: WatchMode) -> Answer {
-    let piece = call.required("PLACE")?;
+    let argument = call.required("PLACE")?;
     let named = threads(context, call)?;
-    let target = context.target_for(piece, &named)?;
+    let target = context.target_for(argument, &named)?;
     let filter = match &target {
         // The answer says which threads' register it is.
         Target::Register(register) if named != ThreadFilter::default() => register.threads(),
         Target::Register(_) | Target::Memory(_) => named,
     };
-    let note = declared_as_bytes(context, piece, call.spec.name);
+    let note = declared_as_bytes(context, argument, call.spec.name);
     let breakpoint = Breakpoint { filter, ..Breakpoint::new(Trigger::Watch(target, mode), what(call)) };
     add(context, call, breakpoint, note)
 }
 
 pub fn catch(context: &mut Context<'_>, call: &Call, temporary: bool) -> Answer {
-    let piece = call.required("EVENT")?;
-    let event = context.event(piece)?;
+    let argument = call.required("EVENT")?;
+    let event = context.event(argument)?;
     let (breakpoint, filter) = (Breakpoint::new(Trigger::Event(event), what(call)), threads(context, call)?);
     add(context, call, Breakpoint { temporary, filter, ..breakpoint }, None)
 }
@@ -52,18 +52,18 @@ pub fn logpoint(context: &mut Context<'_>, call: &Call) -> Answer {
 
 /// What the user typed after the command, without threads and condition.
 fn what(call: &Call) -> String {
-    call.args.first().map_or(String::new(), |arg| arg.piece.text.clone())
+    call.args.first().map_or(String::new(), |arg| arg.argument.text.clone())
 }
 
 /// The argument CONDITION.
 fn condition_of(call: &Call) -> Result<Option<Condition>, CommandError> {
-    let parse = |piece: &Piece| Condition::parse(&piece.text).map_err(|error| piece.wrong(error));
-    call.piece("CONDITION").map(parse).transpose()
+    let parse = |argument: &ArgumentText| Condition::parse(&argument.text).map_err(|error| argument.wrong(error));
+    call.argument("CONDITION").map(parse).transpose()
 }
 
 /// The threads that the argument THREADS names; all, if it was not given.
 fn threads(context: &Context<'_>, call: &Call) -> Result<ThreadFilter, CommandError> {
-    call.piece("THREADS").map_or(Ok(ThreadFilter::default()), |threads| context.filter(threads))
+    call.argument("THREADS").map_or(Ok(ThreadFilter::default()), |threads| context.filter(threads))
 }
 
 /// Adds a breakpoint under the condition that `call` names.
@@ -76,7 +76,7 @@ fn add(context: &mut Context<'_>, call: &Call, breakpoint: Breakpoint, note: Opt
 }
 
 pub fn commands(context: &mut Context<'_>, call: &Call) -> Answer {
-    let numbers = match call.piece("N") {
+    let numbers = match call.argument("N") {
         Some(_) => numbers(context, call)?,
         None => context.session.breakpoints.iter().last().map(|breakpoint| breakpoint.number).into_iter().collect(),
     };
@@ -118,7 +118,7 @@ pub fn delete(context: &mut Context<'_>, call: &Call) -> Answer {
     for number in &numbers {
         context.session.breakpoints.delete(*number)?;
     }
-    let text = match (call.piece("N"), numbers.len()) {
+    let text = match (call.argument("N"), numbers.len()) {
         (Some(_), _) => String::new(),
         (None, 0) => "there is no breakpoint\n".to_string(),
         (None, 1) => "1 breakpoint deleted\n".to_string(),
@@ -133,17 +133,17 @@ pub fn list(context: &mut Context<'_>, _: &Call) -> Answer {
 
 /// The breakpoints that the argument N names; all, if it was not given.
 fn numbers(context: &Context<'_>, call: &Call) -> Result<Vec<u32>, CommandError> {
-    match call.piece("N") {
-        Some(piece) => context.session.breakpoints.parse_numbers(&piece.text).map_err(|error| piece.wrong(error)),
+    match call.argument("N") {
+        Some(argument) => context.session.breakpoints.parse_numbers(&argument.text).map_err(|error| argument.wrong(error)),
         None => Ok(context.session.breakpoints.iter().map(|breakpoint| breakpoint.number).collect()),
     }
 }
 
 /// The breakpoint that the argument N names.
 fn number(context: &Context<'_>, call: &Call) -> Result<u32, CommandError> {
-    let piece = call.required("N")?;
+    let argument = call.required("N")?;
     let number = call.number("N").and_then(|number| u32::try_from(number).ok());
-    let number = number.ok_or_else(|| piece.error(format!("there is no breakpoint {}", piece.text)))?;
-    context.session.breakpoints.get(number).map_err(|error| piece.wrong(error.at(0..piece.text.len())))?;
+    let number = number.ok_or_else(|| argument.error(format!("there is no breakpoint {}", argument.text)))?;
+    context.session.breakpoints.get(number).map_err(|error| argument.wrong(error.at(0..argument.text.len())))?;
     Ok(number)
 }

@@ -1,10 +1,11 @@
-//! What lists and explains: every command here asks the engine for a view of the standing machine.
+//! The commands that list and explain. Each answers with a view: rows of data on the *machine*, the simulated GPU, where it has stopped. A
+//! *scene* is the stopped machine as the focused thread sees it.
 
+use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
-use crate::command::piece::Piece;
 use crate::debug::explain;
 use crate::debug::fidelity;
 use crate::debug::focus::ThreadFilter;
@@ -17,12 +18,12 @@ use crate::debug::view;
 /// Frames that a backtrace shows without a number.
 const FRAMES: usize = 100;
 
-/// What a handler answers.
+/// The answer of a handler.
 type Answer = Result<Outcome, CommandError>;
 
-/// A view that there always is.
-pub fn of_scene(context: &Context<'_>, of: impl Fn(&Scene<'_>) -> View) -> Answer {
-    shown(of(&context.session.scene()))
+/// A view that cannot fail.
+pub fn of_scene(context: &Context<'_>, view: impl Fn(&Scene<'_>) -> View) -> Answer {
+    shown(view(&context.session.scene()))
 }
 
 /// The kernels of the module.
@@ -38,16 +39,16 @@ pub fn launch(context: &mut Context<'_>, _: &Call) -> Answer {
 }
 
 /// A view of the threads that the argument THREADS names.
-pub fn threads(context: &Context<'_>, call: &Call, of: impl Fn(&Scene<'_>, &ThreadFilter) -> Result<View, SceneError>) -> Answer {
-    let filter = call.piece("THREADS").map(|piece| context.filter(piece)).transpose()?.unwrap_or_default();
-    shown(of(&context.session.scene(), &filter).map_err(absent)?)
+pub fn threads(context: &Context<'_>, call: &Call, view: impl Fn(&Scene<'_>, &ThreadFilter) -> Result<View, SceneError>) -> Answer {
+    let filter = call.argument("THREADS").map(|argument| context.filter(argument)).transpose()?.unwrap_or_default();
+    shown(view(&context.session.scene(), &filter).map_err(absent)?)
 }
 
 fn shown(view: View) -> Answer {
     Ok(Outcome::View(view))
 }
 
-/// The error of a thread that is not on the machine.
+/// The error for a thread that is not resident.
 fn absent(error: SceneError) -> CommandError {
     CommandError::new(error.to_string())
 }
@@ -55,19 +56,19 @@ fn absent(error: SceneError) -> CommandError {
 /// All mbarriers, or the one at an address or with a name.
 pub fn mbarriers(context: &mut Context<'_>, call: &Call) -> Answer {
     let scene = context.session.scene();
-    let Some(piece) = call.piece("MBARRIER") else { return shown(View::MbarrierList(view::mbarrier_views(&scene).map_err(absent)?)) };
+    let Some(argument) = call.argument("MBARRIER") else { return shown(View::MbarrierList(view::mbarrier_views(&scene).map_err(absent)?)) };
     let all = view::mbarrier_views(&scene).map_err(absent)?;
     let mut named: Vec<_> =
-        all.iter().filter(|each| each.name == piece.text || each.array() == Some(piece.text.as_str())).cloned().collect();
+        all.iter().filter(|each| each.name == argument.text || each.array() == Some(argument.text.as_str())).cloned().collect();
     if named.is_empty() {
-        let of_value = || context.expression(piece).ok()?.evaluate(&scene).ok().and_then(|value| view::shared_address(&scene, &value));
-        let address = mbarrier_address(&scene, &piece.text).or_else(of_value);
+        let of_value = || context.expression(argument).ok()?.evaluate(&scene).ok().and_then(|value| view::shared_address(&scene, &value));
+        let address = mbarrier_address(&scene, &argument.text).or_else(of_value);
         named = all.iter().filter(|each| each.block == scene.focus.block && Some(each.address) == address).cloned().collect();
     }
     if named.is_empty() {
-        let near = nearest(&piece.text, all.iter().map(|each| each.name.as_str()));
-        return Err(piece
-            .error(format!("there is no mbarrier '{}' in this block: 'info mbarriers' lists them", piece.text))
+        let near = nearest(&argument.text, all.iter().map(|each| each.name.as_str()));
+        return Err(argument
+            .error(format!("there is no mbarrier '{}' in this block: 'info mbarriers' lists them", argument.text))
             .with_nearest(near));
     }
     shown(View::Mbarriers(named))
@@ -83,7 +84,7 @@ pub fn backtrace(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn explain(context: &mut Context<'_>, call: &Call) -> Answer {
-    let resolved = call.piece("LOCATION").map(|piece| context.locate(piece)).transpose()?;
+    let resolved = call.argument("LOCATION").map(|argument| context.locate(argument)).transpose()?;
     let pc = resolved.and_then(|resolved| resolved.pcs.first().copied());
     match explain::explain(&context.session.scene(), pc) {
         Some(explanation) => shown(View::Explanation(Box::new(explanation))),
@@ -93,9 +94,9 @@ pub fn explain(context: &mut Context<'_>, call: &Call) -> Answer {
 
 pub fn control_flow(context: &mut Context<'_>, call: &Call) -> Answer {
     let scene = context.session.scene();
-    let function = match call.piece("FUNCTION") {
+    let function = match call.argument("FUNCTION") {
         None => Some(scene.current_function()),
-        Some(piece) => context.locate(piece)?.pcs.first().and_then(|pc| scene.program().function_at(*pc)),
+        Some(argument) => context.locate(argument)?.pcs.first().and_then(|pc| scene.program().function_at(*pc)),
     };
     function.map_or_else(|| Err(context.absence()), |function| shown(View::ControlFlow(view::control_flow(&scene, function))))
 }
@@ -106,7 +107,7 @@ pub fn divergence(context: &mut Context<'_>, _: &Call) -> Answer {
 
 pub fn registers(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
-    let whole = call.piece("REGISTER").cloned().unwrap_or(Piece { text: "*".to_string(), start: 0 });
+    let whole = call.argument("REGISTER").cloned().unwrap_or(ArgumentText { text: "*".to_string(), start: 0 });
     let (name, all_lanes) = whole.text.strip_suffix("@*").map_or((whole.text.as_str(), false), |name| (name, true));
     let wanted = |register: &str| match name.strip_suffix('*') {
         Some(start) => register.starts_with(start),
@@ -138,8 +139,8 @@ pub fn target(context: &mut Context<'_>, _: &Call) -> Answer {
 
 pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
     let scene = context.session.scene();
-    let pc = match call.piece("LOCATION") {
-        Some(piece) => context.locate(piece)?.pcs.first().copied(),
+    let pc = match call.argument("LOCATION") {
+        Some(argument) => context.locate(argument)?.pcs.first().copied(),
         None => scene.frame().ok().map(|frame| frame.pc),
     };
     match pc.and_then(|pc| view::source_place(&scene, pc)) {
@@ -155,6 +156,7 @@ pub fn output(context: &mut Context<'_>, _: &Call) -> Answer {
     Ok(if written.is_empty() { nothing() } else { Outcome::Printed(written) })
 }
 
+/// Fidelity: how far the results of the run are those of the hardware, by opcode.
 pub fn fidelity(context: &mut Context<'_>, _: &Call) -> Answer {
     let machine = context.session.machine();
     shown(View::Fidelity(fidelity::fidelity(machine.program(), &fidelity::executed(machine))))

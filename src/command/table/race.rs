@@ -9,7 +9,7 @@ Four checkers watch a run. race reports accesses to the same memory, one of whic
 cp.async, bulk and tensor copies, wgmma; in shared memory, that of the cluster, and global memory; and what may come to the shared memory \
 of another block of the cluster when that has exited. init reports memory and registers that are used before anything was written to \
 them, and what shfl takes from a lane that does not take part. sync reports barriers that lanes disagree about or that cannot be \
-complete, masks, barrier objects, groups of copies. memory stands for wrong addresses: the run itself stops there, so it is always on.\n\n\
+complete, masks, mbarriers, groups of copies. memory stands for wrong addresses: the run itself stops there, so it is always on.\n\n\
 The race checker goes by the happens-before relation of the PTX memory model, kept in vector clocks: program order, barriers with the \
 threads that take part, releases and acquires with their scopes and fences, atomics that are strong to each other, mbarriers, the waits \
 for copies, cluster barriers, the proxies and their fences, the ends of launches. So it reports a race for this input whatever the \

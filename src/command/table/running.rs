@@ -149,10 +149,10 @@ pub const COMMANDS: &[CommandSpec] = &[
             orderings between threads with a probability of at least 1/(n k^(DEPTH-1)) for n warps and k warp-instructions, which is \
             printed; without a DEPTH it is 3. A warp that spins gives way to others, which the bound does not count. \
             'explore systematic K N' tries one after the other all orders that differ in what depends on the order: in that of atomics, \
-            strong accesses, barriers and barrier objects on one place, and of plain accesses that race; of orders that differ in \
+            strong accesses, barriers and mbarriers on one place, and of plain accesses that race; of orders that differ in \
             nothing else one is tried. At most K times (2 without a number) an order takes the turn from a warp that could run on; most \
             known bugs take no more than 2. It ends when all such orders were tried, which it says, or after N of them (1000 without a \
-            number), or with Ctrl-C, and 'explore systematic continue N' goes on. Copies end, and the lanes of a warp that has parted \
+            number), or with Ctrl-C, and 'explore systematic continue N' goes on. Copies end, and the lanes of a warp that has diverged \
             take turns, as in this run. An order is replayed by --schedule switch:TICK:BLOCK:WARP,...: where the turn goes to another \
             warp than it would have gone to. Of orders that show the same the one with the fewest switches is named.",
         examples: &[

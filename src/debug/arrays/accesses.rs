@@ -93,7 +93,7 @@ impl Found<'_, '_> {
                 InstructionAccess { bytes: ty.bits() / 8, count, taken: ElementUse::for_type(ty), ..InstructionAccess::default() }
             }),
             Op::Mbarrier(MbarrierOp::Update { address, .. } | MbarrierOp::Wait { address, .. }) => {
-                self.note(function, pc, address, |_| barrier_object());
+                self.note(function, pc, address, |_| mbarrier_access());
             }
             Op::Matrix { matrix } => self.matrix(function, pc, inst, matrix),
             Op::Async(AsyncOp::Copy { copy }) => {
@@ -241,22 +241,22 @@ impl Found<'_, '_> {
                     word: Some(*ty),
                     ..InstructionAccess::default()
                 });
-                self.note(function, pc, mbarrier.address, |_| barrier_object());
+                self.note(function, pc, mbarrier.address, |_| mbarrier_access());
             }
-            CopyOp::Arrive { mbarrier, .. } => self.note(function, pc, *mbarrier, |_| barrier_object()),
+            CopyOp::Arrive { mbarrier, .. } => self.note(function, pc, *mbarrier, |_| mbarrier_access()),
         }
     }
 
     fn completion(&mut self, function: FuncId, pc: Pc, completion: &crate::program::Completion) {
         if let crate::program::Completion::Mbarrier(place) = completion {
-            self.note(function, pc, place.address, |_| barrier_object());
+            self.note(function, pc, place.address, |_| mbarrier_access());
         }
     }
 }
 
-/// A barrier object has 64 bits that no instruction but its own understands.
-fn barrier_object() -> InstructionAccess {
-    InstructionAccess { bytes: 8, count: 1, object: Some("a barrier object"), ..InstructionAccess::default() }
+/// An mbarrier has 64 bits that no instruction but its own understands.
+fn mbarrier_access() -> InstructionAccess {
+    InstructionAccess { bytes: 8, count: 1, object: Some("an mbarrier"), ..InstructionAccess::default() }
 }
 
 fn tensor_map() -> InstructionAccess {

@@ -97,7 +97,7 @@ fn other_member(accesses: &[Access], size: u64, element: Element) -> Option<&Acc
     accesses.iter().find(|access| !is_typed(access) && !agrees(access) && parts(access).any(|part| !comes_to(part)))
 }
 
-/// An array of barrier objects is one of words of 64 bits.
+/// An array of mbarriers is one of words of 64 bits.
 fn of_objects(accesses: &[Access], object: &Access) -> Result<(ScalarType, bool), UntypedReason> {
     let is_same = |access: &&Access| access.object != object.object && access.bytes != object.bytes;
     match accesses.iter().find(is_same) {

@@ -106,7 +106,7 @@ pub fn id_of(program: &Program, variable: &Variable) -> Option<VarId> {
 
 /// Whether a variable is declared as an array of bytes.
 pub fn is_of_bytes(variable: &Variable) -> bool {
-    let is_plain = variable.ty == ScalarType::B8 && variable.is_array && variable.handle.is_none();
+    let is_plain = variable.ty == ScalarType::B8 && variable.is_array && variable.opaque.is_none();
     is_plain && matches!(variable.location.space, Space::Shared | Space::Global | Space::Const | Space::Local)
 }
 

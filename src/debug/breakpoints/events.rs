@@ -10,7 +10,7 @@ use crate::program::{ControlOp, Mention, Named, Op, Pc, Program, Src, SrcKind, S
 /// The words for events, and what each is.
 pub const EVENTS: &[(&str, Event, &str)] = &[
     ("divergence", Event::Divergence, "lanes of a warp part"),
-    ("reconvergence", Event::Reconvergence, "groups of lanes merge"),
+    ("reconvergence", Event::Reconvergence, "groups of lanes reconverge"),
     ("barrier", Event::Barrier(None), "a barrier of the block is about to be executed; a number names one"),
     ("call", Event::Call, "a call is about to be executed"),
     ("exit", Event::Exit, "threads are about to exit"),
@@ -26,7 +26,7 @@ pub const EVENTS: &[(&str, Event, &str)] = &[
 const MBARRIER_ACTS: &[(&str, MbarrierAct)] =
     &[("phase", MbarrierAct::Phase), ("arrive", MbarrierAct::Arrive), ("wait", MbarrierAct::Wait)];
 
-/// What becomes of copies, in words.
+/// The events of copies, by name.
 const COPY_ACTS: &[(&str, CopyAct)] = &[("issue", CopyAct::Issue), ("complete", CopyAct::Complete)];
 
 /// Something that has happened to an mbarrier or a copy.

@@ -83,7 +83,7 @@ pub enum WatchMode {
 pub enum Event {
     /// A group of lanes splits.
     Divergence,
-    /// Groups of lanes merge.
+    /// Groups of lanes reconverge.
     Reconvergence,
     /// A barrier of the block is about to be executed; with a number, that one.
     Barrier(Option<u32>),
@@ -116,7 +116,7 @@ pub enum MbarrierAct {
     Wait,
 }
 
-/// What becomes of an asynchronous copy.
+/// An event of an asynchronous copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CopyAct {
     /// It is issued.

@@ -1,4 +1,4 @@
-//! What of a fault or finding comes from the launch: from values that are made up, or that contradict each other.
+//! The causes of a fault or finding in the launch: values that are made up, or that contradict each other.
 
 mod null;
 mod short;
@@ -24,7 +24,7 @@ pub struct Launched<'a> {
 }
 
 impl Launched<'_> {
-    /// What the source calls parameter `index`, or the module.
+    /// The name of parameter `index` in the source, or in the module.
     fn name(&self, index: usize) -> &str {
         let kernel = &self.program.functions[self.launch.kernel.index()];
         self.launch.names.get(&index).map_or(&*kernel.params[index].name, String::as_str)
@@ -36,7 +36,7 @@ impl Launched<'_> {
     }
 }
 
-/// What of a fault or finding at `pc` comes from values that are made up: `its address comes from n = 64, which is made up`. Empty if the
+/// The made-up values that a fault or finding at `pc` comes from: `its address comes from n = 64, which is made up`. Empty if the
 /// launch was written, or nothing does, unless that is worth a word `always`.
 pub fn origin(program: &Program, launch: &PlannedLaunch, pc: Pc, always: bool) -> String {
     OriginTexts { program, known: BTreeMap::new() }.of(launch, pc, always)
@@ -49,7 +49,7 @@ pub struct OriginTexts<'a> {
 }
 
 impl OriginTexts<'_> {
-    /// What of a finding comes from values that are made up, or from a block that is a guess.
+    /// The made-up values, or the guessed block size, that a finding comes from.
     pub fn of_finding(&mut self, launch: &PlannedLaunch, finding: &Finding) -> String {
         // What was read and is used elsewhere has the address that it was read from.
         let read = finding.first.filter(|first| finding.second.action == SideAction::Use && first.action == SideAction::Read);
@@ -68,7 +68,7 @@ impl OriginTexts<'_> {
     }
 }
 
-/// What is said of a null pointer that is a parameter: which one.
+/// The note on a null pointer that is a parameter: its name.
 pub fn null_parameter(launched: Launched<'_>, trap: &Trap) -> Option<String> {
     let Launched { program, launch, .. } = launched;
     let is_null = trap.kind == TrapKind::Null;
@@ -79,7 +79,7 @@ pub fn null_parameter(launched: Launched<'_>, trap: &Trap) -> Option<String> {
     is_zero.then(|| format!("the pointer is parameter {} of the kernel, {}, which {given} gives as 0", param + 1, launched.name(param)))
 }
 
-/// What is said of a null pointer that is a member of a structure by value: which bytes of it hold the pointer.
+/// The note on a null pointer that is a member of a structure by value: its bytes.
 pub fn null_member(launched: Launched<'_>, trap: &Trap) -> Option<String> {
     let Launched { program, launch, .. } = launched;
     let params = &program.functions[launch.kernel.index()].params;
@@ -107,7 +107,7 @@ fn in_one_line(launch: &PlannedLaunch, (values, contents): (Vec<usize>, Vec<usiz
     }
 }
 
-/// What is said of a fault of which no value that is made up is known to be the cause.
+/// The note on a fault in a made-up launch whose cause is not known.
 pub fn may_be(launch: &PlannedLaunch) -> String {
     let guessed = || launch.reasons.iter().filter(|reason| reason.basis == Basis::Guessed);
     if guessed().any(|reason| reason.param.is_some()) {
@@ -121,7 +121,7 @@ pub fn may_be(launch: &PlannedLaunch) -> String {
     }
 }
 
-/// What is said of a finding that another block may avoid: `block (16,16,1) is a guess`; empty where the block is none.
+/// The note on a finding that another block size may avoid: `block (16,16,1) is a guess`; empty where the block size is not a guess.
 fn of_guessed_block(launch: &PlannedLaunch, finding: &Finding) -> String {
     let depends = finding.memory.is_none_or(|memory| matches!(memory.space, Space::Shared | Space::SharedCluster));
     let is_guess = launch.reasons.iter().any(|reason| reason.what == "block" && reason.basis == Basis::Guessed);

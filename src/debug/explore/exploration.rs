@@ -1,9 +1,9 @@
-//! What is known of many orders while they are run.
+//! The state of an exploration of many orders.
 
 use std::sync::Arc;
 
 use super::found::{FoundInOrders, United};
-use super::judged::{Judged, Outcome, Verdict, judged};
+use super::judged::{Judged, OrderOutcome, Verdict, judged};
 use super::systematic::{Found, Search};
 use super::{Bound, Explored, Systematic};
 use crate::base::side_by_side;
@@ -16,10 +16,10 @@ use crate::machine::Schedule;
 /// Orders that a systematic exploration finds before it runs them.
 const BATCH: u64 = 32;
 
-/// What is known of the orders up to now.
+/// The results of the orders up to now.
 pub(in crate::debug) struct Exploration {
     pub(super) united: United,
-    pub(super) outcomes: Vec<Outcome>,
+    pub(super) outcomes: Vec<OrderOutcome>,
     /// Orders that were taken, the session's own one of them.
     pub(super) taken: u64,
     pub(super) failed: Option<RunError>,
@@ -27,17 +27,17 @@ pub(in crate::debug) struct Exploration {
     pub(super) limit: u64,
     pub(super) checks: Checks,
     pub(super) bound: Option<Bound>,
-    /// What finds the orders, if they are not drawn.
+    /// The search that generates the orders, if they are not random.
     pub(super) search: Option<Search>,
     /// Whether it has found all.
     pub(super) through: bool,
 }
 
-/// What became of an order.
+/// The result of an order.
 type Done = Result<(Judged, Option<Fault>, Vec<Finding>), RunError>;
 
 impl Exploration {
-    /// How many orders were tried, without that of the session.
+    /// The number of orders tried, without that of the session.
     pub(super) fn tried(&self) -> u64 {
         self.taken.saturating_sub(1)
     }
@@ -94,14 +94,14 @@ impl Exploration {
         self.taken = index + 1;
     }
 
-    /// What there is to say of it.
+    /// The report on it.
     pub(super) fn explored(&self, session: &Session) -> Explored {
         let found = self.united.found.iter().map(|found| found.clone().with_roles(&session.roles));
         let mut found: Vec<FoundInOrders> = found.filter(|found| !session.suppresses(&found.finding)).collect();
         found.iter_mut().zip(1..).for_each(|(found, number)| found.finding.number = number);
         let systematic = self.search.as_ref().map(|search| {
-            let is_all = self.through && self.tried() == self.united.orders.listed();
-            Systematic { preemptions: search.bound(), is_all, is_cut: search.is_cut() }
+            let is_complete = self.through && self.tried() == self.united.orders.listed();
+            Systematic { preemptions: search.bound(), is_complete, hits_bound: search.hits_bound() }
         });
         Explored {
             bound: self.bound,

@@ -1,4 +1,4 @@
-//! What was found in many orders, one finding for one cause.
+//! The findings of many orders, one finding for one cause.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ pub struct FoundInOrders {
     pub finding: FindingText,
     /// Whether the session's own order shows it.
     pub is_own: bool,
-    /// How many others do.
+    /// The number of other orders that show it.
     pub orders: u64,
     /// The options that replay the first of them.
     pub replay: Option<String>,
-    /// How long that order is.
+    /// The length of that order's options.
     length: usize,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct United {
     pub case: Arc<Case>,
     pub orders: Order,
     pub found: Vec<FoundInOrders>,
-    /// What the checkers found, with the places in `found`.
+    /// The findings of the checkers, with their indices in `found`.
     known: Vec<(Finding, usize)>,
     same_cause: SameCause,
 }

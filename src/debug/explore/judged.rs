@@ -1,4 +1,4 @@
-//! How orders ended: one outcome for what is right, one for what is wrong, one for each way in which the run stopped.
+//! The outcomes of orders: one for right results, one for wrong results, one for each reason for which a run stopped.
 
 use super::order::Order;
 use crate::check::faults::LIVELOCK;
@@ -9,36 +9,36 @@ use crate::launch::{Case, PlannedBuffer};
 
 /// An outcome, and the orders that lead to it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// How the case ended.
+pub struct OrderOutcome {
+    /// The end of the case.
     pub end: End,
-    /// Where the buffers first differ from those of the first outcome, if nothing is expected of them.
+    /// The first difference of the buffers from those of the first outcome, if nothing is expected of them.
     pub difference: Option<String>,
     /// Whether the session's own order leads to it.
     pub is_own: bool,
-    /// How many others do.
+    /// The number of other orders with this outcome.
     pub orders: u64,
     /// The options that replay the one that shows it best: the first, or of wrong ones the worst. Of the session's own order none.
     pub replay: Option<String>,
     buffers: Vec<Vec<u8>>,
-    /// How long the order is that is replayed.
+    /// The length of the options of the order that is replayed.
     length: usize,
 }
 
-/// How a case ended.
+/// The end of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
     /// It finished, and nothing is expected.
     Finished,
-    /// It finished, and left what is expected.
+    /// It finished with the expected results.
     Right,
-    /// It finished, and left something else; of several orders the worst.
+    /// It finished with other results; of several orders the worst.
     Wrong(Deviation),
-    /// Something stopped it: `deadlock at ring.ptx:39`.
+    /// It stopped: `deadlock at ring.ptx:39`.
     Stopped(String),
 }
 
-/// How many orders left what is expected.
+/// The number of orders by result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Orders that did.
@@ -51,7 +51,7 @@ pub struct Verdict {
 
 impl Verdict {
     /// The verdict on outcomes; none if nothing is expected.
-    pub fn of(outcomes: &[Outcome]) -> Option<Self> {
+    pub fn of(outcomes: &[OrderOutcome]) -> Option<Self> {
         let count = |is: fn(&End) -> bool| outcomes.iter().filter(|outcome| is(&outcome.end)).map(|outcome| outcome.orders).sum();
         let is_judged = outcomes.iter().any(|outcome| matches!(outcome.end, End::Right | End::Wrong(_)));
         is_judged.then(|| Self {
@@ -62,10 +62,10 @@ impl Verdict {
     }
 }
 
-/// How one order ended.
+/// The end of one order.
 pub(super) struct Judged {
     end: End,
-    /// What the buffers hold, if nothing is expected of them.
+    /// The contents of the buffers, if nothing is expected of them.
     buffers: Vec<Vec<u8>>,
     /// Whether the step limit stopped it.
     at_limit: bool,
@@ -93,7 +93,7 @@ pub(super) fn judged(case: &Case, run: &CaseRun, limit: u64) -> Result<Judged, R
     Ok(Judged { end, buffers: if expects { Vec::new() } else { contents(case, run) }, at_limit })
 }
 
-/// What the buffers hold; of one that was not made nothing.
+/// The contents of the buffers; empty for one that was not made.
 pub(in crate::debug) fn contents(case: &Case, run: &CaseRun) -> Vec<Vec<u8>> {
     let bytes = |(index, buffer): (usize, &PlannedBuffer)| {
         let mut bytes = vec![0; usize::try_from(buffer.bytes).unwrap_or(0)];
@@ -106,7 +106,7 @@ pub(in crate::debug) fn contents(case: &Case, run: &CaseRun) -> Vec<Vec<u8>> {
 
 impl Judged {
     /// Counts it as one of the outcomes of `case`, or adds it to them.
-    pub fn join(self, case: &Case, index: u64, orders: &Order, outcomes: &mut Vec<Outcome>) {
+    pub fn join(self, case: &Case, index: u64, orders: &Order, outcomes: &mut Vec<OrderOutcome>) {
         let replay = || (index > 0).then(|| orders.replay(index, self.at_limit));
         let (count, length) = (u64::from(index > 0), orders.length(index));
         let known = outcomes.iter_mut().find(|known| is_same(&known.end, &self.end) && known.buffers == self.buffers);
@@ -114,7 +114,7 @@ impl Judged {
             let difference = outcomes.first().and_then(|first| difference(case, &first.buffers, &self.buffers));
             let Self { end, buffers, .. } = &self;
             let (end, buffers, replay) = (end.clone(), buffers.clone(), replay());
-            outcomes.push(Outcome { end, difference, is_own: index == 0, orders: count, replay, buffers, length });
+            outcomes.push(OrderOutcome { end, difference, is_own: index == 0, orders: count, replay, buffers, length });
             return;
         };
         known.orders += count;

@@ -23,10 +23,10 @@ pub use crate::machine::DEPTH_MAX;
 pub(in crate::debug) use exploration::Exploration;
 pub use found::FoundInOrders;
 use found::United;
-pub use judged::{End, Outcome, Verdict};
+pub use judged::{End, OrderOutcome, Verdict};
 pub(in crate::debug) use judged::{contents, difference};
 use order::Others;
-pub use order::{Order, Way};
+pub use order::{Order, Strategy};
 use systematic::{Search, Subject};
 
 /// Warp-instructions that a launch may take, in multiples of what was recorded so far, before it counts as one that hangs.
@@ -35,20 +35,20 @@ const HANG_FACTOR: u64 = 64;
 /// The same at least.
 const STEPS: u64 = 1 << 24;
 
-/// What many orders led to. Orders are counted without that of the session.
+/// The results of many orders (schedules). Orders are counted without that of the session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explored {
-    /// How they were drawn; of priorities with the bound that holds for each of them.
+    /// The bound on the probability of a bug, for orders by priorities.
     pub bound: Option<Bound>,
     /// Of a systematic exploration, how far it came.
     pub systematic: Option<Systematic>,
-    /// How many were tried.
+    /// The number of orders tried.
     pub tried: u64,
-    /// How many left what is expected and how many something else; none if nothing is expected.
+    /// The number of orders by result; none if nothing is expected.
     pub verdict: Option<Verdict>,
     /// The outcomes, that of the session's own order first. What is right is one outcome, and what is wrong another one.
-    pub outcomes: Vec<Outcome>,
-    /// What was found; none if no checker watched and nothing stopped.
+    pub outcomes: Vec<OrderOutcome>,
+    /// The findings; none if no checker is on and nothing stopped.
     pub found: Vec<FoundInOrders>,
     /// Whether checkers watched.
     pub checked: bool,
@@ -58,15 +58,15 @@ pub struct Explored {
     pub interrupted: bool,
 }
 
-/// How far a systematic exploration came.
+/// The extent of a systematic exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Systematic {
-    /// Preemptions of an order at most: switches from a warp that could have gone on.
+    /// The bound: preemptions of an order at most, which are switches from a warp that could have gone on.
     pub preemptions: u32,
-    /// Whether these are all the orders.
-    pub is_all: bool,
-    /// Whether orders were left out that take more preemptions.
-    pub is_cut: bool,
+    /// Whether all orders within the bound were tried.
+    pub is_complete: bool,
+    /// Whether orders were left out because they take more preemptions.
+    pub hits_bound: bool,
 }
 
 /// The probability with which an order by priorities shows a bug that takes a number of orderings between threads: at least
@@ -91,26 +91,26 @@ impl Bound {
 impl Explored {
     /// Whether an order shows that something is wrong with the kernel: a wrong result, or a finding of severity `failing` or worse.
     pub fn is_wrong(&self, failing: Severity) -> bool {
-        let is_wrong = |outcome: &Outcome| matches!(outcome.end, End::Wrong(_) | End::Stopped(_));
+        let is_wrong = |outcome: &OrderOutcome| matches!(outcome.end, End::Wrong(_) | End::Stopped(_));
         self.outcomes.iter().any(is_wrong) || self.found.iter().any(|found| found.finding.severity >= failing)
     }
 }
 
 impl Session {
-    /// Runs the case from the beginning in the session's own order and in `count` others, on as many threads as the settings say. What
-    /// came of a systematic exploration is kept, so that [`Self::explore_more`] goes on with it.
+    /// Runs the case from the beginning in the session's own order and in `count` others, on as many threads as the settings say. The
+    /// state of a systematic exploration is kept, so that [`Self::explore_more`] goes on with it.
     ///
     /// # Errors
     /// Reasons outside the kernel.
-    pub fn explore(&mut self, way: Way, count: u64, interrupt: &mut dyn InterruptCheck) -> Result<Explored, RunError> {
+    pub fn explore(&mut self, strategy: Strategy, count: u64, interrupt: &mut dyn InterruptCheck) -> Result<Explored, RunError> {
         let options = self.explored_options();
-        let (others, bound) = match way {
-            Way::Random => (Others::Drawn(Schedule::Random), None),
-            Way::Priority { depth } => {
+        let (others, bound) = match strategy {
+            Strategy::Random => (Others::Drawn(Schedule::Random), None),
+            Strategy::Priority { depth } => {
                 let bound = self.bound(depth, &options)?.ok_or(RunError::NoLaunch)?;
                 (Others::Drawn(Schedule::Priority { depth, steps: bound.steps }), Some(bound))
             }
-            Way::Systematic { preemptions } => {
+            Strategy::Systematic { preemptions } => {
                 let search = Search::new(self.subject(&options), preemptions)?;
                 let exploration = Exploration { search: Some(search), ..self.begin(Others::Listed(Vec::new()), &options) };
                 return self.explore_listed(exploration, count, interrupt);

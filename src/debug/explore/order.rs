@@ -1,22 +1,22 @@
-//! The orders that are tried, and how each is replayed.
+//! The orders that are tried, and how each is replayed. An *order* is one interleaving of warps, a schedule of the literature.
 
 use crate::debug::run::RunOptions;
 use crate::machine::{CompletionPolicyKind, DivergencePolicy, Schedule};
 use crate::program::{Op, Program};
 
-/// How the orders other than the session's own are found.
+/// The strategy by which orders other than the session's own are generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// Drawn from their seeds: the next warp, and the length of its turn.
+pub enum Strategy {
+    /// Drawn from their seeds: the next warp, and the length of its turn (time slice).
     Random,
     /// Drawn from their seeds: priorities, with `depth - 1` changes ([`Schedule::Priority`]).
     Priority {
-        /// How many orderings between threads the bugs take that are looked for.
+        /// The depth of the bugs that are looked for: the number of orderings between threads that they need.
         depth: u32,
     },
     /// One after the other, all that differ in the order of operations that depend on each other ([`Schedule::Switched`]).
     Systematic {
-        /// How often an order may take the turn from a warp that could run on.
+        /// The bound on preemptions: switches from a warp that could have gone on.
         preemptions: u32,
     },
 }
@@ -59,7 +59,7 @@ impl Order {
         Self { others: Others::Listed(Vec::new()), ..self.clone() }
     }
 
-    /// How many orders are listed.
+    /// The number of listed orders.
     pub fn listed(&self) -> u64 {
         match &self.others {
             Others::Listed(listed) => listed.len() as u64,
@@ -85,7 +85,7 @@ impl Order {
         (&self.own.schedule, self.own.copies) == (&Schedule::default(), CompletionPolicyKind::default())
     }
 
-    /// How many things there are to say of order `index`: of several that show the same, that with the fewest is replayed.
+    /// The number of options that replay order `index`: of several that show the same, that with the fewest is replayed.
     pub fn length(&self, index: u64) -> usize {
         match (&self.others, index) {
             (Others::Drawn(_), _) | (Others::Listed(_), 0) => 0,

@@ -24,7 +24,7 @@ pub const ELEMENTS: u64 = 200;
 pub struct EvaluationError {
     /// Byte of the text that it is about, from 0.
     pub column: usize,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 

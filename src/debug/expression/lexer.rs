@@ -12,7 +12,7 @@ use crate::isa::ScalarType;
 pub struct Token {
     /// Byte of the text, from 0.
     pub at: usize,
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
 }
 

@@ -9,7 +9,7 @@ use crate::machine::LaneMask;
 pub struct Node {
     /// Byte of the text, from 0.
     pub at: usize,
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
 }
 

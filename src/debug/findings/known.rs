@@ -18,7 +18,7 @@ pub struct Known {
     pub(super) noticed: Vec<Tick>,
     /// For each, the sides that its text describes.
     pub(super) described: Vec<Sides>,
-    /// What came of trying their advice, by number.
+    /// The results of trying their fixes, by number.
     pub(super) tried: BTreeMap<usize, FixOutcome>,
     /// Which of them are suppressed.
     pub suppressions: Suppressions,

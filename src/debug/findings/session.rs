@@ -157,7 +157,7 @@ impl Session {
         descriptions.texts()
     }
 
-    /// Keeps what came of trying the advice of findings, by number.
+    /// Stores the results of trying the fixes of findings, by number.
     pub(in crate::debug) fn note_tried(&mut self, tried: impl IntoIterator<Item = (usize, FixOutcome)>) {
         self.known.tried.extend(tried);
     }

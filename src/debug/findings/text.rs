@@ -14,32 +14,32 @@ use crate::debug::site::{FileLine, Site};
 pub struct FindingText {
     /// Its place in the list, from 1.
     pub number: usize,
-    /// Which mistake.
+    /// The id of the mistake.
     pub id: FindingId,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// The kernel.
     pub kernel: String,
-    /// Which launch of the case, from 0.
+    /// The number of the launch in the case, from 0.
     pub launch: usize,
-    /// What is wrong, in one line.
+    /// The message, in one line.
     pub message: String,
     /// The earlier of two sides.
     pub first: Option<SideText>,
-    /// Where it was noticed, unless it is about no single instruction.
+    /// The side at which it was detected, unless it is about no single instruction.
     pub second: Option<SideText>,
     /// The bytes it is about.
     pub memory: Option<MemoryText>,
     /// The edge that is missing, or the rule that was broken; empty where the message says it.
     pub why: String,
-    /// What to insert or to change, and where; empty if nothing is known.
+    /// The proposed insertion or change, with its line; empty if none is known.
     pub fix: String,
-    /// What came of trying it; none if it was not tried.
+    /// The result of trying it; none if it was not tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tried: Option<FixOutcome>,
     /// Steps from the first side to the second: what was ordered and what was not.
     pub chain: Vec<LinkText>,
-    /// How often the same two instructions did it.
+    /// The number of times the same two instructions did it.
     pub count: u64,
     /// The waiting or spinning warps, and what each waits for.
     pub waiting: Vec<Waiting>,
@@ -47,7 +47,7 @@ pub struct FindingText {
     pub waiting_more: usize,
     /// Lines of the source language that `.loc` gives for it.
     pub source_lines: Vec<u32>,
-    /// What of it the launch may have caused, if it is made up; else empty.
+    /// The values of a made-up launch that may have caused it; else empty.
     pub made_up: String,
 }
 
@@ -56,14 +56,14 @@ pub struct FindingText {
 pub struct SideText {
     /// The instruction and the threads that executed it; of an asynchronous copy, those that issued it.
     pub site: Site,
-    /// What it did; none if it was stopped before it did anything.
+    /// Its action; none if it was stopped before.
     pub action: Option<SideAction>,
     /// The number of the asynchronous operation that did it.
     pub copy: Option<u64>,
-    /// What that is called: a copy or a wgmma.
+    /// The noun of that operation: a copy or a wgmma.
     #[serde(skip)]
     pub flight: &'static str,
-    /// What the bytes held after it, where that can be known.
+    /// The value of the bytes after it, where that can be known.
     pub value: Option<String>,
 }
 
@@ -72,7 +72,7 @@ pub struct SideText {
 pub struct MemoryText {
     /// `out[17]`, `tile+0x40`, or the address.
     pub name: String,
-    /// Where several elements of an array of more than one dimension are touched, all of them: `C[0:32, 0:32]`.
+    /// The region of an array of more than one dimension, if several elements are accessed: `C[0:32, 0:32]`.
     pub region: Option<String>,
     /// The variable or buffer alone, if the bytes are in one.
     pub symbol: Option<String>,
@@ -82,7 +82,7 @@ pub struct MemoryText {
     pub block: Option<[u32; 3]>,
     /// The address in that space.
     pub address: u64,
-    /// How many.
+    /// The number of bytes.
     pub bytes: u32,
 }
 
@@ -91,7 +91,7 @@ pub struct MemoryText {
 pub struct LinkText {
     /// The instruction, if the step is one.
     pub site: Option<Site>,
-    /// What it does for the order, or what is missing there.
+    /// Its effect on the order, or the synchronization that is missing.
     pub text: String,
 }
 
@@ -103,7 +103,7 @@ impl MemoryText {
 }
 
 impl FindingText {
-    /// What stopped a launch, as number `number` of the list.
+    /// The fault that stopped a launch, as number `number` of the list.
     pub fn of_fault(number: usize, fault: &Fault) -> Self {
         let side = |site: &Site| SideText { site: site.clone(), action: None, copy: None, flight: "", value: None };
         Self {

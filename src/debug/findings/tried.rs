@@ -1,16 +1,16 @@
-//! What came of trying the advice of a finding, as data.
+//! The results of trying the fixes of a finding, as data.
 
 use serde::Serialize;
 
-/// What came of the changes that were tried for a finding.
+/// The results of the changes that were tried for a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum FixOutcome {
     /// One held: the finding is gone, and no new one has come.
     Held {
-        /// What was changed.
+        /// The changes.
         changes: Vec<String>,
-        /// What the changed program leaves in the buffers.
+        /// The contents of the buffers after the changed program.
         outputs: Outputs,
         /// Other orders in which the original shows the finding, and the changed program was run.
         orders: u64,
@@ -34,17 +34,17 @@ pub enum FixOutcome {
 /// A change that did not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FailedFix {
-    /// What was changed.
+    /// The changes.
     pub changes: Vec<String>,
     /// Why it did not hold.
     pub why: String,
 }
 
-/// What the changed program leaves in the buffers.
+/// The contents of the buffers after the changed program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outputs", content = "at", rename_all = "snake_case")]
 pub enum Outputs {
-    /// What the launch expects.
+    /// As the launch expects.
     AsExpected,
     /// Not what it expects; the first wrong element.
     NotAsExpected(String),

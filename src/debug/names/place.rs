@@ -138,7 +138,7 @@ fn row(scene: &Scene<'_>, symbol: &Symbol) -> Option<String> {
     (bytes > 0 && symbol.offset.is_multiple_of(bytes)).then(|| format!("{}[{}]", shown_name(&symbol.name), symbol.offset / bytes))
 }
 
-/// The barrier object at `address` of a block: `full[1]` if it is in an array of such objects, `smem+0x40` otherwise; the address where
+/// The mbarrier at `address` of a block: `full[1]` if it is in an array of such objects, `smem+0x40` otherwise; the address where
 /// no variable is.
 pub fn mbarrier(scene: &Scene<'_>, block: &Block, address: u32) -> String {
     let name = scene.machine.mbarrier_name(block, address);

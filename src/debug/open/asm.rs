@@ -52,7 +52,7 @@ pub fn open_asm(words: &[String], values: &[String]) -> Result<OpenedAsm, OpenEr
     let begins = program.spans.iter().position(|span| span.start >= wrapped.start());
     let first = begins.filter(|index| *index > 0).map(|index| program.place(Pc::new(index)));
     Ok(OpenedAsm {
-        opened: Opened { program, plan, made_up: None, empty_beside: None, notes: Vec::new(), launch: None },
+        opened: Opened { program, plan, made_up: None, empty_sibling: None, notes: Vec::new(), launch: None },
         first,
         sources,
         warnings,

@@ -12,5 +12,5 @@ use crate::program::Program;
 /// There is no such kernel, or the launch cannot be meant for it.
 pub fn open_driver(program: Arc<Program>, launch: &DriverLaunch) -> Result<Opened, OpenError> {
     let case = launch.plan(&program).map_err(OpenError::File)?;
-    Ok(Opened { program, plan: Plan { cases: vec![case] }, made_up: None, empty_beside: None, notes: Vec::new(), launch: None })
+    Ok(Opened { program, plan: Plan { cases: vec![case] }, made_up: None, empty_sibling: None, notes: Vec::new(), launch: None })
 }

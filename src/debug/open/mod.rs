@@ -34,32 +34,32 @@ use crate::program::map::Maps;
 use crate::program::{FuncId, Program, is_called};
 use crate::sema;
 
-/// How a reason begins that is about the kernel.
+/// The subject of a reason about the kernel.
 const KERNEL: &str = "kernel";
-/// How reasons begin that are about what is left where grid, block and parameters are given.
+/// The subjects of reasons that remain where grid, block and parameters are given.
 const LEFT: [&str; 3] = [KERNEL, "cluster", "dynamic shared memory"];
 /// Bytes by which a file that holds no PTX is known.
 const HEAD_BYTES: u64 = 20;
 
-/// What the command line asks for.
+/// A request of the command line.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// PTX files; the first that holds the kernel is used, or the one that the launch file names if there is none.
     pub modules: Vec<PathBuf>,
-    /// Where the launch comes from.
+    /// The source of the launch.
     pub launch: LaunchChoice,
-    /// What is said instead of the launch file.
+    /// The values that replace those of the launch file.
     pub overrides: Overrides,
 }
 
-/// Where a launch comes from.
+/// The source of a launch.
 #[derive(Clone, Debug)]
 pub enum LaunchChoice {
     /// A launch file.
     File(PathBuf),
-    /// The launch file beside the module, `kernel.ron` beside `kernel.ptx`, or else one that is made up.
-    Beside,
-    /// One that is made up, whatever lies beside the module.
+    /// The launch file named as the module (`kernel.ron` for `kernel.ptx`), or else a made-up launch, generated from the kernel.
+    Sibling,
+    /// A made-up launch, even if there is such a launch file.
     MadeUp,
 }
 
@@ -72,18 +72,18 @@ pub struct Opened {
     pub plan: Plan,
     /// The text of the launch file that was made up, if there was none.
     pub made_up: Option<String>,
-    /// The launch file beside the module that holds nothing, so that a launch was made up.
-    pub empty_beside: Option<PathBuf>,
-    /// What was chosen without being said, of a launch that is otherwise given: a line each.
+    /// The launch file of the same name as the module if it is empty, so that a launch was made up.
+    pub empty_sibling: Option<PathBuf>,
+    /// The choices that neither the launch file nor the command line made, a line each.
     pub notes: Vec<String>,
-    /// What the launches were made from; nothing of a statement.
+    /// The launch file of the launches; none of an `asm` statement.
     pub launch: Option<OpenedLaunch>,
 }
 
-/// What launches are made from: what a launch file says that does the same as the command line.
+/// An equivalent launch file: one that has the effect of the command line.
 #[derive(Clone, Debug)]
 pub struct OpenedLaunch {
-    /// What the launch file says.
+    /// The contents of the launch file.
     pub content: Content,
     /// The folder that its files are relative to.
     pub folder: PathBuf,
@@ -93,7 +93,7 @@ pub struct OpenedLaunch {
     pub kernel: Option<String>,
     /// Folders in which the text is looked for that the module was made from.
     pub folders: Vec<PathBuf>,
-    /// What is known of a launch of which the rest is made up.
+    /// The given parameters of a launch of which the rest is made up.
     pub known: Option<Known>,
 }
 
@@ -103,8 +103,8 @@ impl OpenedLaunch {
         format!("{}\n", self.in_folder(path.parent().unwrap_or(Path::new(""))).to_text())
     }
 
-    /// The text of the launch file beside the module that says the same.
-    pub fn text_beside(&self) -> String {
+    /// The text of an equivalent launch file of the same name as the module.
+    pub fn sibling_text(&self) -> String {
         self.text_at(&container::file_of(&self.module).with_extension("ron"))
     }
 
@@ -140,7 +140,7 @@ pub struct Module {
     pub program: Option<Arc<Program>>,
     /// Holds its text.
     pub sources: Sources,
-    /// What is wrong with it.
+    /// Its errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -163,23 +163,23 @@ pub fn open(request: &Request) -> Result<Opened, OpenError> {
     match &request.launch {
         LaunchChoice::File(path) => open_file(request, path),
         LaunchChoice::MadeUp => open_made_up(request),
-        LaunchChoice::Beside if sole_module(request)?.is_dir() => {
+        LaunchChoice::Sibling if sole_module(request)?.is_dir() => {
             let Chosen { path, .. } = choose(&request.modules, request.overrides.kernel.as_deref(), &request.overrides)?;
-            open_beside(&Request { modules: vec![path], ..request.clone() })
+            open_sibling(&Request { modules: vec![path], ..request.clone() })
         }
-        LaunchChoice::Beside => open_beside(request),
+        LaunchChoice::Sibling => open_sibling(request),
     }
 }
 
-fn open_beside(request: &Request) -> Result<Opened, OpenError> {
+fn open_sibling(request: &Request) -> Result<Opened, OpenError> {
     let module = sole_module(request)?;
-    let beside = container::file_of(module).with_extension("ron");
-    if !bundle::is_file(&beside) || words_are_of_another_kernel(&beside, &request.overrides) {
+    let sibling = container::file_of(module).with_extension("ron");
+    if !bundle::is_file(&sibling) || words_are_of_another_kernel(&sibling, &request.overrides) {
         open_made_up(request)
-    } else if says_nothing(&beside) {
-        open_made_up(request).map(|opened| Opened { empty_beside: Some(beside), ..opened })
+    } else if says_nothing(&sibling) {
+        open_made_up(request).map(|opened| Opened { empty_sibling: Some(sibling), ..opened })
     } else {
-        open_file(request, &beside)
+        open_file(request, &sibling)
     }
 }
 
@@ -297,7 +297,7 @@ fn with_choice(mut opened: Opened, Chosen { reasons, problems, .. }: Chosen) -> 
     opened
 }
 
-/// What `file` launches of `program`, the module at `module`, whatever module it names, with what the command line says of parameters.
+/// Opens the launches of `file` for `program`, the module at `module`, with the parameters of the command line.
 ///
 /// # Errors
 /// It does not fit the program.
@@ -475,7 +475,7 @@ pub fn open_words(module: PathBuf, program: Arc<Program>, words: &[String], over
     made.reasons.splice(0..0, taken);
     let is_whole = known.params.len() == program.functions[kernel.index()].params.len() && known.grid.is_some() && known.block.is_some();
     let is_whole = is_whole && Study::new(&program, kernel, "", &known).constants().is_empty();
-    let (origin, expected) = (Origin::Words(whole), Vec::new());
+    let (origin, expected) = (Origin::Arguments(whole), Vec::new());
     let mut file = LaunchFile { content: made.content, folder: PathBuf::new(), sources, origin, given: origins, expected };
     let expected = expect(&mut file, overrides, 0, &formals);
     expected.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
@@ -502,7 +502,7 @@ fn said(reason: &Reason) -> String {
     format!("{}: {}", reason.what, reason.why)
 }
 
-/// What is said of a kernel that is taken because it is the first of its module.
+/// The reason for a kernel that is chosen because it is the first of its module.
 fn first_of_several(program: &Program, kernel: FuncId, named: Option<&str>) -> Option<Reason> {
     const NAMED: usize = 8;
     let others: Vec<FuncId> = program.kernels().filter(|other| *other != kernel && named.is_none()).collect();
@@ -569,7 +569,7 @@ fn finish(mut file: LaunchFile, program: Arc<Program>, module: PathBuf, override
         folders: overrides.folders.clone(),
         known: None,
     };
-    Ok(Opened { program, plan, made_up: None, empty_beside: None, notes: Vec::new(), launch: Some(launch) })
+    Ok(Opened { program, plan, made_up: None, empty_sibling: None, notes: Vec::new(), launch: Some(launch) })
 }
 
 /// Gives each launch the names that the source has for its kernel's parameters.

@@ -25,29 +25,29 @@ const WHOLE: u32 = 90;
 /// Names in a message at most.
 const NAMED: usize = 12;
 
-/// How a file is read: by which compiler, and for which architecture.
+/// The options for reading a file: the compiler, and the architecture.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<'a> {
-    /// What compiles CUDA C++.
+    /// The compiler of CUDA C++.
     pub compiler: &'a Compiler,
     /// The architecture that is wanted, `sm_90`; none for the best one.
     pub arch: Option<&'a str>,
 }
 
-/// What a path stands for.
+/// The module that a path denotes.
 #[derive(Debug)]
 pub struct ListedFile {
     /// The path as it was given, or found in a folder.
     pub path: PathBuf,
-    /// What it is, with an article.
+    /// Its kind, with an article.
     pub what: &'static str,
     /// Its modules for the architecture that is wanted, in order.
     pub modules: Vec<ListedModule>,
     /// Cubins in it.
     pub cubins: usize,
-    /// What of it cannot be read.
+    /// The parts of it that cannot be read.
     pub problems: Vec<Problem>,
-    /// Where the launch file of it lies, or would lie.
+    /// The path of its launch file, which may not exist.
     pub launch_file: PathBuf,
     /// Whether it is there.
     pub has_launch_file: bool,
@@ -77,7 +77,7 @@ pub struct ListedModule {
     pub member: Option<String>,
     /// The source that it was made from, if the file says so.
     pub source: Option<String>,
-    /// How it is packed; none of a file that is PTX.
+    /// The packing; none of a file that is PTX.
     pub packing: Option<&'static str>,
     /// Its version, target and kernels.
     pub outline: Outline,
@@ -289,9 +289,9 @@ pub struct Chosen {
     pub path: PathBuf,
     /// The module.
     pub program: Arc<Program>,
-    /// What was chosen without being said.
+    /// The choices that no argument made.
     pub reasons: Vec<Reason>,
-    /// What cannot be read beside it.
+    /// The other files that cannot be read.
     pub problems: Vec<Problem>,
 }
 
@@ -347,7 +347,7 @@ fn read_one(path: &Path, kernel: Option<&str>, compiler: &Compiler, maps: &Maps)
     Ok((Chosen { path: path.to_path_buf(), program, reasons: Vec::new(), problems: Vec::new() }, holds))
 }
 
-/// What was seen in search of a kernel.
+/// The modules seen in search of a kernel.
 #[derive(Default)]
 struct Search {
     /// The best module so far: that holds the kernel, or else any kernel.

@@ -2,7 +2,7 @@
 //!
 //! `reverse-continue` runs every interval with the watcher that a forward run would have and goes to the last stop that lies before the
 //! present. Stepping back notes the instructions of what is stepped and picks the one to go to. Intervals in which the stepped warp
-//! stood still are recognized by their snapshots and never run.
+//! did not run are recognized by their snapshots and never run.
 
 use super::cause::{Caught, Cause, is_done};
 use super::decision::Decision;
@@ -150,7 +150,7 @@ impl Session {
         }
     }
 
-    /// The instruction that `choose` is content with, if there is one.
+    /// The earlier instruction that `choose` selects, if any.
     fn choose_past(
         &mut self,
         interrupt: &mut dyn InterruptCheck,
@@ -160,7 +160,7 @@ impl Session {
         let mut better: Option<EarlierInstruction> = None;
         let mut end = now;
         while let Some(begin) = self.interval_before(end) {
-            if !self.stood_still(begin, end) {
+            if !self.is_unchanged(begin, end) {
                 for past in self.earlier_instructions(begin, end, interrupt)?.iter().rev() {
                     match choose(past) {
                         Choice::Continue => {}
@@ -180,20 +180,20 @@ impl Session {
         self.timeline.snapshot_times().rev().find(|time| *time < end)
     }
 
-    /// Whether nothing that is stepped ran in an interval, as far as its snapshots show.
-    fn stood_still(&self, begin: Tick, end: Tick) -> bool {
-        let StepFilter { block: Some(block), warp: Some(warp), .. } = self.stepped() else { return false };
+    /// Whether no stepped thread ran in an interval, as far as its snapshots show.
+    fn is_unchanged(&self, begin: Tick, end: Tick) -> bool {
+        let StepFilter { block: Some(block), warp: Some(warp), .. } = self.step_filter() else { return false };
         self.timeline.compare(begin, end, |earlier, later| earlier.is_warp_unchanged(later, block, warp.number())).unwrap_or(false)
     }
 
-    /// The instructions of what is stepped in an interval.
+    /// The instructions that the stepped threads execute in an interval.
     fn earlier_instructions(
         &mut self,
         begin: Tick,
         end: Tick,
         interrupt: &mut dyn InterruptCheck,
     ) -> Result<Vec<EarlierInstruction>, Interrupted> {
-        let mut trace = Trace { part: self.stepped(), lane: self.focus.lane, earlier_instructions: Vec::new() };
+        let mut trace = Trace { filter: self.step_filter(), lane: self.focus.lane, earlier_instructions: Vec::new() };
         self.return_to(begin);
         while self.time() < end {
             let slice = end.min(self.time().saturating_add(SLICE));
@@ -285,7 +285,7 @@ impl Session {
         let focus = self.focus;
         let mut watcher = self.watcher(None);
         // What stands before the first instruction of the interval is a stop of this one.
-        watcher.passed = Tick::MAX;
+        watcher.decided = Tick::MAX;
         let mut last: Option<EarlierStop> = None;
         let mut question = InterruptTimer::after(self.time());
         while self.time() < end {
@@ -310,20 +310,20 @@ impl Session {
         Ok(last)
     }
 
-    /// Where a run back stops for `cause`: before the instruction that touches a watched place.
+    /// Where a run back stops for `cause`: before the instruction that accesses a watched object.
     fn stop_time(&self, cause: &Cause) -> Tick {
         match cause {
-            Cause::Touched(watched_access) => watched_access.copy.map_or(watched_access.time, |(_, time)| time),
+            Cause::Accessed(watched_access) => watched_access.copy.map_or(watched_access.time, |(_, time)| time),
             Cause::Caught(Caught { event: Event::Divergence, .. }) => self.time().saturating_sub(1),
             Cause::Caught(_) | Cause::Other(_) => self.time(),
         }
     }
 }
 
-/// Notes the instructions of what is stepped.
+/// Collects the instructions of the stepped threads.
 struct Trace {
-    part: StepFilter,
-    /// The focused lane, kept where it takes part.
+    filter: StepFilter,
+    /// The focused lane, which names the thread where it is among those that execute.
     lane: u32,
     earlier_instructions: Vec<EarlierInstruction>,
 }
@@ -336,9 +336,9 @@ impl Observer for Trace {
     fn event(&mut self, event: &machine::Event<'_>) -> bool {
         let machine::Event::Before(issue, _) = event else { return false };
         let IssuePoint { pc, tick, block, warp } = issue.place;
-        if self.part.includes(&issue.place, issue.lanes) {
-            let keeps = issue.lanes.contains(self.lane as usize % 32);
-            let lane = if keeps { self.lane } else { issue.lanes.first() as u32 };
+        if self.filter.matches(&issue.place, issue.lanes) {
+            let executes = issue.lanes.contains(self.lane as usize % 32);
+            let lane = if executes { self.lane } else { issue.lanes.first() as u32 };
             self.earlier_instructions.push(EarlierInstruction {
                 time: tick,
                 pc,

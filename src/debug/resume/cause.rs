@@ -26,7 +26,7 @@ impl Threads {
 /// Why a run pauses.
 pub(super) enum Cause {
     /// A watched place was touched.
-    Touched(WatchedAccess),
+    Accessed(WatchedAccess),
     /// Something caught.
     Caught(Caught),
     /// What needs no more words.
@@ -49,7 +49,7 @@ impl Cause {
     /// The breakpoint, watchpoint or catchpoint that was hit; none for other causes, one whose condition cannot be evaluated among them.
     pub(super) fn hit(&self) -> Option<u32> {
         match self {
-            Self::Touched(watched_access) => watched_access.number,
+            Self::Accessed(watched_access) => watched_access.number,
             Self::Caught(caught) => caught.number,
             Self::Other(Reason::BadCondition { .. }) => None,
             Self::Other(reason) => reason.number(),
@@ -59,7 +59,7 @@ impl Cause {
     /// The cause with names and values as they are in `scene`.
     pub fn described(self, scene: &Scene<'_>) -> Reason {
         match self {
-            Self::Touched(watched_access) => {
+            Self::Accessed(watched_access) => {
                 let text = Box::new(WatchedAccessText::new(scene, &watched_access));
                 Reason::Watchpoint { watched_access, text }
             }

@@ -1,8 +1,8 @@
-//! Deciding, with the machine standing still, whether what a watcher noted is a stop.
+//! Decides, while the run pauses, whether the candidates of a watcher are stops.
 
 use super::cause::{Cause, Threads, is_done};
 use super::swap::winners;
-use super::watcher::{Candidate, TouchCandidate, Watcher};
+use super::watcher::{AccessCandidate, Candidate, Watcher};
 use super::watchpoint::{Watchpoint, bytes_of};
 use crate::debug::breakpoints::{Breakpoint, Event, Occurrence, Trigger, WatchMode, barrier_number};
 use crate::debug::focus::Focus;
@@ -13,7 +13,7 @@ use crate::debug::watched_access::WatchedAccess;
 use crate::machine::{AccessKind, Issue, LaneMask};
 use crate::program::{ControlOp, Op, SrcKind, SyncOp};
 
-/// What came of a pause.
+/// What is decided at a pause.
 #[derive(Default)]
 pub struct Decision {
     /// Why the run stops; empty if it goes on.
@@ -24,7 +24,7 @@ pub struct Decision {
     pub spinning: Option<Issue>,
 }
 
-/// What became of a breakpoint that may be hit.
+/// Whether a breakpoint stops the run.
 enum Verdict {
     /// It is not for these threads, or its condition does not hold.
     Pass,
@@ -42,10 +42,10 @@ impl Session {
             match &breakpoint.trigger {
                 Trigger::Code(pcs) => watcher.watch_code(count, breakpoint.number, pcs.clone(), false),
                 Trigger::Watch(target, mode) => {
-                    watcher.places.push(Watchpoint::new(Some(breakpoint.number), target.clone(), *mode, self.machine()));
+                    watcher.watchpoints.push(Watchpoint::new(Some(breakpoint.number), target.clone(), *mode, self.machine()));
                 }
-                Trigger::Event(Event::Divergence) => watcher.splits = true,
-                Trigger::Event(Event::Reconvergence) => watcher.merges = true,
+                Trigger::Event(Event::Divergence) => watcher.divergences = true,
+                Trigger::Event(Event::Reconvergence) => watcher.reconvergences = true,
                 Trigger::Event(Event::Mbarrier(..)) => watcher.mbarriers = true,
                 Trigger::Event(Event::Async(_)) => watcher.copies = true,
                 Trigger::Event(event) => {
@@ -73,12 +73,12 @@ impl Session {
                     causes.push(reason.into());
                 }
                 Candidate::Code(issue) => self.decide_code(watcher, &issue, counting, causes),
-                Candidate::Touched(index, touching) => {
-                    if let Some(watched) = watcher.places.get_mut(index) {
-                        decision.resumes_stepped_warp |= self.decide_touch(watched, touching, counting, causes);
+                Candidate::Accessed(index, candidate) => {
+                    if let Some(watched) = watcher.watchpoints.get_mut(index) {
+                        decision.resumes_stepped_warp |= self.decide_access(watched, candidate, counting, causes);
                     }
                 }
-                Candidate::Split(issue) => {
+                Candidate::Diverged(issue) => {
                     if matches!(
                         self.op_at(&issue),
                         Some(Op::Control(
@@ -99,7 +99,7 @@ impl Session {
                     let threads = Threads { block: copy.issued.block, warp: copy.issued.warp.number(), lanes: copy.lanes };
                     self.decide_occurrence(Occurrence::Async(act), &described, threads, counting, causes);
                 }
-                Candidate::Merged(place, lanes) => {
+                Candidate::Reconverged(place, lanes) => {
                     let threads = Threads { block: place.block, warp: place.warp.number(), lanes };
                     self.decide_event(Event::Reconvergence, threads, counting, causes);
                 }
@@ -137,7 +137,7 @@ impl Session {
             {
                 continue;
             }
-            if event.is_none() && watcher.passes(number, &issue.place) {
+            if event.is_none() && watcher.ignores(number, &issue.place) {
                 continue;
             }
             let threads = Threads { block: issue.place.block, warp: issue.place.warp.number(), lanes };
@@ -189,32 +189,32 @@ impl Session {
         }
     }
 
-    /// Decides on the touch of a watched place. True if the flag that the stepped warp waits for has changed.
-    fn decide_touch(&mut self, watched: &mut Watchpoint, touching: TouchCandidate, counting: bool, causes: &mut Vec<Cause>) -> bool {
+    /// Decides on an access to the object of a watchpoint. True if the flag that the stepped warp waits for has changed.
+    fn decide_access(&mut self, watched: &mut Watchpoint, candidate: AccessCandidate, counting: bool, causes: &mut Vec<Cause>) -> bool {
         let Some(new) = bytes_of(&watched.target, self.machine()) else { return false };
         let before = watched.replace(new.clone());
         if watched.mode == WatchMode::Change && before == new {
             return false;
         }
         // What is read may have been written since it was looked at last.
-        let old = if touching.kind == AccessKind::Read { new.clone() } else { before };
+        let old = if candidate.kind == AccessKind::Read { new.clone() } else { before };
         let Some(number) = watched.number else { return true };
-        let watched_access = self.watched_access(watched, touching, old, new);
+        let watched_access = self.watched_access(watched, candidate, old, new);
         let threads = Threads { block: watched_access.by.block, warp: watched_access.by.warp, lanes: watched_access.lanes };
-        self.decide_breakpoint(number, threads, counting, causes, |_, _| Cause::Touched(watched_access));
+        self.decide_breakpoint(number, threads, counting, causes, |_, _| Cause::Accessed(watched_access));
         false
     }
 
-    /// A touch as it is reported: of a register of several lanes, the values of the lowest that changed; of a compare-and-swap, the lanes
+    /// An access as it is reported: of a register of several lanes, the values of the lowest that changed; of a compare-and-swap, the lanes
     /// that have swapped.
-    pub(super) fn watched_access(&self, watched: &Watchpoint, touching: TouchCandidate, old: Vec<u8>, new: Vec<u8>) -> WatchedAccess {
-        let TouchCandidate { place, kind, copy, .. } = touching;
-        let won = winners(self.machine(), &touching).filter(|_| watched.is_memory());
-        let (lanes, tried) = (won.unwrap_or(touching.lanes), won.map(|_| touching.lanes));
+    pub(super) fn watched_access(&self, watched: &Watchpoint, candidate: AccessCandidate, old: Vec<u8>, new: Vec<u8>) -> WatchedAccess {
+        let AccessCandidate { place, kind, copy, .. } = candidate;
+        let won = winners(self.machine(), &candidate).filter(|_| watched.is_memory());
+        let (lanes, tried) = (won.unwrap_or(candidate.lanes), won.map(|_| candidate.lanes));
         let by = Focus { block: place.block, warp: place.warp.number(), lane: lanes.first() as u32, frame: 0 };
-        let (old, new) = watched.lane_part(lanes.first(), old, new);
+        let (old, new) = watched.lane_bytes(lanes.first(), old, new);
         let address = match &watched.target {
-            Target::Memory(target) => touching.address.map(|touched| (target.address, touched)),
+            Target::Memory(target) => candidate.address.map(|touched| (target.address, touched)),
             Target::Register(_) => None,
         };
         WatchedAccess {

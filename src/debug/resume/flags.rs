@@ -1,4 +1,4 @@
-//! Flags: places that a warp reads again and again until another one writes them.
+//! Flags: variables in memory that a warp spins on until another warp writes them.
 
 use crate::base::WarpId;
 use crate::isa::{AtomicFn, Ordering, Space};
@@ -11,19 +11,19 @@ pub type WarpPlace = ([u32; 3], WarpId);
 /// Number of reads of one flag in a row, with no other flag in between, after which a warp counts as waiting for it.
 const READS_BEFORE_WAIT: u32 = 3;
 
-/// The flag a warp came to last, and how often in a row.
+/// The flag that a warp read last, and how often in a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spin {
     /// The warp and the instruction that reads the flag.
     at: Option<(WarpPlace, Pc)>,
-    /// When.
+    /// The tick.
     time: Tick,
     count: u32,
 }
 
 impl Spin {
-    /// Counts a read; true when it is taken for waiting. The same read is counted once.
-    pub fn comes_to(&mut self, warp: WarpPlace, pc: Pc, time: Tick) -> bool {
+    /// Counts a read at `pc`; true if the warp is taken to wait for the flag. The same read is counted once.
+    pub fn count_read(&mut self, warp: WarpPlace, pc: Pc, time: Tick) -> bool {
         if self.time == time && self.at.is_some() {
             return false;
         }
@@ -32,7 +32,7 @@ impl Spin {
         self.count > READS_BEFORE_WAIT
     }
 
-    /// Others have run: the flag may be read once before they run again.
+    /// Other warps have run: the flag may be read once before they run again.
     pub(super) fn gave_way(&mut self) {
         self.count = READS_BEFORE_WAIT - 1;
     }
@@ -43,7 +43,7 @@ pub fn flag_reads(program: &Program) -> Vec<bool> {
     program.code.iter().map(|inst| flag_address(inst).is_some()).collect()
 }
 
-/// The place that such an instruction reads: its address, its space and its bytes.
+/// The flag that such an instruction reads: its address, its space and its bytes.
 pub(super) fn flag_address(inst: &Inst) -> Option<(&Address, Space, u32)> {
     if let Op::Memory(MemoryOp::Load { access, address, bits, .. }) = &inst.op
         && access.ordering != Ordering::Weak

@@ -1,4 +1,4 @@
-//! Running forwards: continuing, and stepping a part of the grid while the rest stands still.
+//! Running forwards: continuing, and stepping a lane, warp, block or the grid while other warps are held.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::program::Pc;
 /// Steps between two questions whether to go on: each takes some microseconds.
 const STEPS: u64 = 1 << 10;
 
-/// Where the focused lane stands when a step begins.
+/// The position of the focused lane when a step begins.
 pub(super) struct Origin {
     /// The instruction it executes next.
     pub pc: Pc,
@@ -101,7 +101,7 @@ impl Session {
 
     fn step_instruction(&mut self, over_calls: bool, interrupt: &mut dyn InterruptCheck) -> Result<StopInfo, ResumeError> {
         let depth = self.origin_of_step()?.depth;
-        let stop_info = self.step_part(StepDone::After, interrupt);
+        let stop_info = self.step_until(StepDone::After, interrupt);
         let entered = self.origin().is_ok_and(|origin| origin.depth > depth);
         if over_calls && entered && is_done(&stop_info.causes) {
             let rest = self.step_before(move |issue| issue.depth <= depth, interrupt);
@@ -134,16 +134,16 @@ impl Session {
     }
 
     fn step_before(&mut self, test: impl Fn(&Issue) -> bool + 'static, interrupt: &mut dyn InterruptCheck) -> StopInfo {
-        self.step_part(StepDone::Before(Box::new(test)), interrupt)
+        self.step_until(StepDone::Before(Box::new(test)), interrupt)
     }
 
-    /// Runs the part of the grid that is stepped until `done`.
-    fn step_part(&mut self, done: StepDone, interrupt: &mut dyn InterruptCheck) -> StopInfo {
-        self.run_until_stop(Some(StepWatch { part: self.stepped(), done }), interrupt)
+    /// Steps the threads that the settings select until `done`.
+    fn step_until(&mut self, done: StepDone, interrupt: &mut dyn InterruptCheck) -> StopInfo {
+        self.run_until_stop(Some(StepWatch { filter: self.step_filter(), done }), interrupt)
     }
 
-    /// The part of the grid that the settings say is stepped.
-    pub(super) fn stepped(&self) -> StepFilter {
+    /// The threads that the settings select for stepping.
+    pub(super) fn step_filter(&self) -> StepFilter {
         let (block, warp) = match self.settings.step_unit {
             StepUnit::Lane | StepUnit::Warp => (Some(self.focus.block), Some(self.focus.warp)),
             StepUnit::Block => (Some(self.focus.block), None),
@@ -152,7 +152,7 @@ impl Session {
         StepFilter { block, warp: warp.map(WarpId::new), lanes: self.stepped_lanes() }
     }
 
-    /// The lanes one of which must be among those that run for a step to count.
+    /// The lanes of which one must execute an instruction for it to be one of the step.
     fn stepped_lanes(&self) -> LaneMask {
         match (self.settings.step_unit, self.settings.divergent_step) {
             (StepUnit::Lane, _) | (StepUnit::Warp, DivergentStep::Wait) => LaneMask::of((self.focus.lane % 32) as usize),
@@ -163,7 +163,7 @@ impl Session {
     fn run_to_event(&mut self, event: Event, interrupt: &mut dyn InterruptCheck) -> Result<StopInfo, ResumeError> {
         self.origin()?;
         let wanted = event.instructions(self.program());
-        let part = StepFilter { block: Some(self.focus.block), warp: Some(WarpId::new(self.focus.warp)), lanes: self.stepped_lanes() };
+        let filter = StepFilter { block: Some(self.focus.block), warp: Some(WarpId::new(self.focus.warp)), lanes: self.stepped_lanes() };
         let done = match wanted {
             Some(pcs) => {
                 StepDone::Before(Box::new(move |issue: &Issue| !issue.active.is_empty() && pcs.binary_search(&issue.place.pc).is_ok()))
@@ -171,30 +171,30 @@ impl Session {
             None => StepDone::Never,
         };
         self.wanted_event = Some(event);
-        let stop_info = self.run_until_stop(Some(StepWatch { part, done }), interrupt);
+        let stop_info = self.run_until_stop(Some(StepWatch { filter, done }), interrupt);
         self.wanted_event = None;
         Ok(stop_info)
     }
 
-    /// Runs until something stops it. Where one warp is stepped, the rest stands still unless that warp waits for it.
+    /// Runs until something stops it. Where one warp is stepped, the others are held unless that warp waits for them.
     pub(super) fn run_until_stop(&mut self, step: Option<StepWatch>, interrupt: &mut dyn InterruptCheck) -> StopInfo {
         self.run_until_stop_after(step, Some(self.time()), interrupt)
     }
 
-    /// The same; the instruction at time `passed` is no stop.
-    fn run_until_stop_after(&mut self, step: Option<StepWatch>, passed: Option<Tick>, interrupt: &mut dyn InterruptCheck) -> StopInfo {
+    /// The same; the instruction at tick `decided` is no stop.
+    fn run_until_stop_after(&mut self, step: Option<StepWatch>, decided: Option<Tick>, interrupt: &mut dyn InterruptCheck) -> StopInfo {
         let (begin, known) = (self.time(), self.known_findings());
-        let own = step.as_ref().and_then(|step| Some((step.part.block?, step.part.warp?))).filter(|_| self.is_at_front());
+        let own = step.as_ref().and_then(|step| Some((step.filter.block?, step.filter.warp?))).filter(|_| self.is_at_front());
         let need = if begin < self.recorded() { Need::Recorded } else { Need::Turn };
         let mut scheduler_lock = SchedulerLock { own, need };
         let mut watcher = self.watcher(step);
-        watcher.leaves = if watcher.step.is_some() { self.breakpoints_here() } else { Vec::new() };
+        watcher.line_breakpoints = if watcher.step.is_some() { self.breakpoints_here() } else { Vec::new() };
         if own.is_some() {
             watcher.flag_reads = Some(Arc::clone(&self.flag_reads));
             watcher.spin = self.spin;
         }
         self.lock_scheduler(&mut scheduler_lock, &mut watcher);
-        watcher.passed = passed.unwrap_or(Tick::MAX);
+        watcher.decided = decided.unwrap_or(Tick::MAX);
         let mut question = InterruptTimer::after(begin);
         let causes = loop {
             let until = self.next_finding(self.time()).map_or(question.time, |time| time.min(question.time));
@@ -219,7 +219,7 @@ impl Session {
             }
         };
         self.spin = watcher.spin;
-        let instructions = (self.time() - begin).saturating_sub(watcher.counted);
+        let instructions = (self.time() - begin).saturating_sub(watcher.step_instructions);
         let others = (own.is_some() || scheduler_lock.need == Need::Recorded) && watcher.step.is_some() && instructions > 0;
         StopInfo { causes, others: others.then_some(Others { instructions, need: scheduler_lock.need }) }
     }
@@ -250,7 +250,7 @@ impl Session {
         all
     }
 
-    /// Runs to `until` at most, with no more observation than the watcher wants.
+    /// Runs to `until` at most; observes the run only where the watcher has something to collect.
     pub(super) fn run_watched(&mut self, until: Tick, watcher: &mut Watcher) -> Ran {
         let pauses = self.stops_at_findings();
         let ran = if watcher.is_idle() {
@@ -259,7 +259,7 @@ impl Session {
             self.timeline.run_checked(until, watcher, pauses)
         };
         if ran == Ran::Launched {
-            watcher.places.iter_mut().for_each(|place| place.look_again(self.machine()));
+            watcher.watchpoints.iter_mut().for_each(|watchpoint| watchpoint.reread(self.machine()));
         }
         ran
     }
@@ -268,8 +268,8 @@ impl Session {
     pub(super) fn watcher(&self, step: Option<StepWatch>) -> Watcher {
         let mut watcher = Watcher::new(self.time());
         self.watch_breakpoints(&mut watcher);
-        watcher.splits |= self.wanted_event == Some(Event::Divergence);
-        watcher.merges |= self.wanted_event == Some(Event::Reconvergence);
+        watcher.divergences |= self.wanted_event == Some(Event::Divergence);
+        watcher.reconvergences |= self.wanted_event == Some(Event::Reconvergence);
         watcher.mbarriers |= matches!(self.wanted_event, Some(Event::Mbarrier(..)));
         watcher.copies |= matches!(self.wanted_event, Some(Event::Async(_)));
         watcher.step = step;

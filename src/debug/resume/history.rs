@@ -1,11 +1,10 @@
-//! The writes to a place, with their threads and times: `last`, `first` and `history`.
+//! The writes to a register or to memory, with their threads and times: `last`, `first` and `history`.
 //!
-//! The run is looked through interval by interval with an observer that notes every write to the place. Intervals between whose
-//! snapshots the place was not touched are recognized by what they share and never run, so even a write at the start of a long run is
-//! found at once.
+//! The run is executed again interval by interval with an observer that collects the writes. Intervals whose two snapshots share the
+//! storage of the object are skipped, so even a write at the start of a long run is found at once.
 
 use super::SLICE;
-use super::watcher::{Candidate, TouchCandidate, Watcher};
+use super::watcher::{AccessCandidate, Candidate, Watcher};
 use super::watchpoint::{Watchpoint, bytes_of};
 use crate::debug::breakpoints::WatchMode;
 use crate::debug::session::{InterruptCheck, Session};
@@ -79,20 +78,20 @@ impl Session {
     /// The writes to `target` by instructions from `begin`, a kept time, to before `end`.
     fn writes_between(&mut self, target: &Target, begin: Tick, end: Tick, interrupt: &mut dyn InterruptCheck) -> History {
         let mut history = History::default();
-        if self.timeline.compare(begin, end, |earlier, later| stood_still(target, earlier, later)).unwrap_or(begin == end) {
+        if self.timeline.compare(begin, end, |earlier, later| is_unchanged(target, earlier, later)).unwrap_or(begin == end) {
             return history;
         }
         self.return_to(begin);
         let mut watcher = Watcher::new(Tick::MAX);
-        watcher.places.push(Watchpoint::new(None, target.clone(), WatchMode::Access, self.machine()));
+        watcher.watchpoints.push(Watchpoint::new(None, target.clone(), WatchMode::Access, self.machine()));
         while self.time() < end {
             let slice = end.min(self.time().saturating_add(SLICE));
             let ran = self.run_watched(slice, &mut watcher);
             for candidate in std::mem::take(&mut watcher.candidates) {
-                if let Candidate::Touched(_, touching) = candidate
-                    && touching.kind != AccessKind::Read
+                if let Candidate::Accessed(_, candidate) = candidate
+                    && candidate.kind != AccessKind::Read
                 {
-                    history.touches.extend(self.note(&mut watcher.places[0], touching));
+                    history.touches.extend(self.note(&mut watcher.watchpoints[0], candidate));
                 }
             }
             if ran == Ran::Ended {
@@ -106,17 +105,17 @@ impl Session {
         history
     }
 
-    fn note(&self, watched: &mut Watchpoint, touching: TouchCandidate) -> Option<WatchedAccess> {
+    fn note(&self, watched: &mut Watchpoint, candidate: AccessCandidate) -> Option<WatchedAccess> {
         let new = bytes_of(&watched.target, self.machine())?;
         let old = watched.replace(new.clone());
-        let inst = &self.program().code[touching.place.pc.index()];
+        let inst = &self.program().code[candidate.place.pc.index()];
         // A compare-and-swap that finds another value writes nothing.
         let failed = matches!(inst.op, Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas, .. })) && watched.is_memory() && old == new;
-        if failed { None } else { Some(self.watched_access(watched, touching, old, new)) }
+        if failed { None } else { Some(self.watched_access(watched, candidate, old, new)) }
     }
 }
 
-fn stood_still(target: &Target, earlier: &Machine, later: &Machine) -> bool {
+fn is_unchanged(target: &Target, earlier: &Machine, later: &Machine) -> bool {
     match target {
         Target::Register(target) => earlier.is_warp_unchanged(later, target.block, target.warp),
         Target::Memory(target) => {

@@ -1,6 +1,6 @@
 //! Running, forwards and backwards, until there is a reason to stop.
 //!
-//! Forwards, a [`watcher`] notes what may be a stop and the machine pauses there; what it notes is decided on ([`decision`]) with the whole
+//! Forwards, a [`watcher`] collects candidates for a stop and the machine pauses there; each is decided on ([`decision`]) with the whole
 //! machine at hand, and most often the run goes on. Backwards, the interval between two snapshots is run forwards in the same way,
 //! the latest stop before the present is remembered, and the session goes there; if there is none, the interval before it is next.
 //! So both directions stop at the same places.
@@ -66,13 +66,13 @@ impl InterruptTimer {
 #[error("{0}")]
 pub struct ResumeError(pub String);
 
-/// What the user looked at when a run began.
+/// The focus and the launch when a run began.
 struct RunStart {
     focus: Focus,
     launch: usize,
 }
 
-/// Where a run came to.
+/// Why a run ended, and what other warps did meanwhile.
 struct StopInfo {
     causes: Vec<Cause>,
     others: Option<Others>,

@@ -1,9 +1,9 @@
 //! Which warps run while one warp is stepped (gdb's scheduler-locking).
 //!
-//! Only the stepped warp does, as long as it can: whenever another is about to run, the turn goes back to it. While it waits at a
-//! barrier the others run as the scheduler lets them, until it wakes. When it reads the same flag again and again, one other warp after
-//! the other gets a turn, until the flag changes. Each turn given is an [`Input`] of the run, so that the past stays what it was; in the
-//! recorded past no warp is held.
+//! Only the stepped warp does, as long as it can: whenever the scheduler would choose another, the turn (the time slice of a warp) goes
+//! back to it. While it waits at a barrier, the others run as the scheduler chooses, until it wakes. When it spins on a flag, each of the
+//! others in order gets a turn, until the flag changes. Each turn is an [`Input`] of the run, so that the recorded run stays the same; in
+//! the recorded past no warp is held.
 
 use super::flags::{WarpPlace, flag_address};
 use super::watcher::Watcher;
@@ -28,10 +28,10 @@ pub struct SchedulerLock {
 }
 
 impl Session {
-    /// Gives the stepped warp the turn if it can run; lets the others run until it can if not.
+    /// Schedules the stepped warp if it can run; otherwise the others, until it can.
     pub(super) fn lock_scheduler(&mut self, scheduler_lock: &mut SchedulerLock, watcher: &mut Watcher) {
         let Some((block, warp)) = scheduler_lock.own else { return };
-        watcher.places.retain(|place| place.number.is_some());
+        watcher.watchpoints.retain(|watchpoint| watchpoint.number.is_some());
         let ready = self.machine().block(block).and_then(|block| block.warps.get(warp.index())).map(|warp| warp.can_run());
         watcher.held_for = scheduler_lock.own.filter(|_| ready == Some(true));
         watcher.waits_for = scheduler_lock.own.filter(|_| ready == Some(false));
@@ -42,7 +42,7 @@ impl Session {
         }
     }
 
-    /// Lets another warp run, since the stepped one waits for a flag: until the flag changes, or that warp's turn is over.
+    /// Schedules another warp, since the stepped one spins on a flag: until the flag changes, or the turn of that warp is over.
     pub(super) fn let_others(&mut self, scheduler_lock: &mut SchedulerLock, watcher: &mut Watcher, issue: &Issue) {
         let (Some(own), Some(other)) = (scheduler_lock.own, self.next_other(scheduler_lock.own)) else { return };
         scheduler_lock.need = Need::Flag;
@@ -50,19 +50,19 @@ impl Session {
         self.gave_way_to = Some(other);
         watcher.held_for = Some(other);
         if let Some(flag) = self.flag(own, issue) {
-            watcher.places.push(Watchpoint::new(None, Target::Memory(flag), WatchMode::Change, self.machine()));
+            watcher.watchpoints.push(Watchpoint::new(None, Target::Memory(flag), WatchMode::Change, self.machine()));
         }
         self.give_turn(other, watcher);
     }
 
     fn give_turn(&mut self, (block, warp): WarpPlace, watcher: &mut Watcher) {
         if self.timeline.input(Input::Turn { block, warp: warp.number() }) {
-            // Another instruction than the one that was noted comes next.
-            watcher.passed = Tick::MAX;
+            // The next instruction is not the one that was decided on.
+            watcher.decided = Tick::MAX;
         }
     }
 
-    /// The next warp that can run, after the one that helped last.
+    /// The next warp that can run, after the one that was scheduled instead of the stepped one last.
     fn next_other(&self, own: Option<WarpPlace>) -> Option<WarpPlace> {
         let warps = self.machine().resident_blocks().flat_map(|block| {
             let ready = block.warps.iter().zip(0..).filter(|(warp, _)| warp.can_run());
@@ -73,13 +73,13 @@ impl Session {
         others.get(last.map_or(0, |last| (last + 1) % others.len())).copied()
     }
 
-    /// The flag that the lanes of `issue` are about to read: of the lowest of them.
+    /// The flag that the lowest lane of `issue` is about to read.
     fn flag(&self, (block, warp): WarpPlace, issue: &Issue) -> Option<MemoryTarget> {
         let (address, space, bytes) = flag_address(&self.program().code[issue.place.pc.index()])?;
         let lane = issue.active.first();
         let base = match address.base {
-            Base::Wide(source) => self.address_part(issue, source, true)?,
-            Base::Narrow(source) => self.address_part(issue, source, false)?,
+            Base::Wide(source) => self.address_value(issue, source, true)?,
+            Base::Narrow(source) => self.address_value(issue, source, false)?,
             Base::Frame => u64::from(issue.frame.local),
         };
         let generic = base.wrapping_add(i64::from(address.offset) as u64);
@@ -89,7 +89,7 @@ impl Session {
         Some(MemoryTarget { name: String::new(), space, owner, address, bytes, ty: ScalarType::B8 })
     }
 
-    fn address_part(&self, issue: &Issue, source: Src, wide: bool) -> Option<u64> {
+    fn address_value(&self, issue: &Issue, source: Src, wide: bool) -> Option<u64> {
         let program = self.program();
         let registers = &self.machine().block(issue.place.block)?.warps.get(issue.place.warp.index())?.registers;
         let lane = issue.active.first();

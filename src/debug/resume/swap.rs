@@ -1,6 +1,6 @@
 //! Which of the lanes that compare and swap at the same place have swapped.
 
-use super::watcher::TouchCandidate;
+use super::watcher::AccessCandidate;
 use crate::isa::AtomicFn;
 use crate::machine::{FrameBase, LaneMask, Machine, Warp};
 use crate::program::{AtomicOp, Op, Program, Slot, Src, SrcKind};
@@ -8,13 +8,13 @@ use crate::program::{AtomicOp, Op, Program, Slot, Src, SrcKind};
 /// The lanes whose compare-and-swap found what they compare with: those that were given back that value, on the machine as it stands
 /// after the instruction. None of another instruction, where the result is not kept or has taken the place of what is compared with,
 /// and where none has won.
-pub fn winners(machine: &Machine, touching: &TouchCandidate) -> Option<LaneMask> {
+pub fn winners(machine: &Machine, candidate: &AccessCandidate) -> Option<LaneMask> {
     let program = machine.program();
-    let Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas, ty, d, b, .. }) = program.code[touching.place.pc.index()].op else {
+    let Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas, ty, d, b, .. }) = program.code[candidate.place.pc.index()].op else {
         return None;
     };
-    let warp = machine.block(touching.place.block)?.warps.get(touching.place.warp.index())?;
-    let group = warp.groups.iter().find(|group| group.mask.intersects(touching.lanes))?;
+    let warp = machine.block(candidate.place.block)?.warps.get(candidate.place.warp.index())?;
+    let group = warp.groups.iter().find(|group| group.mask.intersects(candidate.lanes))?;
     let bits = ty.bits();
     if d.is_sink() || b.kind() == SrcKind::Reg(d.0) || bits > 64 {
         return None;
@@ -25,7 +25,7 @@ pub fn winners(machine: &Machine, touching: &TouchCandidate) -> Option<LaneMask>
         let wanted = compared(program, warp, group.frame, bits, b, lane)?;
         Some(found & own == wanted & own)
     };
-    let won = touching.lanes.filter(|lane| swapped(lane) == Some(true));
+    let won = candidate.lanes.filter(|lane| swapped(lane) == Some(true));
     (!won.is_empty()).then_some(won)
 }
 

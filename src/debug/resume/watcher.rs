@@ -1,5 +1,5 @@
-//! The observer of a run with possible stops: it notes what may be a stop and asks for a pause there; the session decides
-//! while the machine stands still.
+//! The observer of a run with possible stops: it collects what may be a stop and asks the simulated GPU to pause there; the session
+//! decides during the pause.
 
 use std::sync::Arc;
 
@@ -20,21 +20,21 @@ use crate::program::Pc;
 pub enum Candidate {
     /// Lanes are about to execute an instruction with a breakpoint or of a step.
     Code(Issue),
-    /// The watched place of this index was touched.
-    Touched(usize, TouchCandidate),
-    /// The group of `Issue` has split, and those of its lanes went another way.
-    Split(Issue),
-    /// Lanes met.
-    Merged(IssuePoint, LaneMask),
-    /// Something was done to a barrier object.
+    /// The object of the watchpoint of this index was accessed.
+    Accessed(usize, AccessCandidate),
+    /// The group of lanes of `Issue` has diverged.
+    Diverged(Issue),
+    /// Lanes have reconverged.
+    Reconverged(IssuePoint, LaneMask),
+    /// Something was done to an mbarrier.
     Mbarrier(MbarrierEvent),
     /// A copy was issued or has ended: its number, and the thread that issued it.
     Copy(CopyCandidate),
     /// The step is done by this instruction, or before it.
     Step(Issue),
-    /// Another warp is about to run though one has the turn.
+    /// Another warp is about to run although the stepped one can.
     OtherWarp,
-    /// The stepped warp is about to read a flag that it has read again and again.
+    /// The stepped warp is about to read a flag that it spins on.
     Spinning(Issue),
 }
 
@@ -51,35 +51,35 @@ pub struct CopyCandidate {
     pub ended: bool,
 }
 
-/// How a watched place was touched.
+/// An access to the object of a watchpoint.
 #[derive(Clone, Copy, Debug)]
-pub struct TouchCandidate {
+pub struct AccessCandidate {
     /// The instruction.
     pub place: IssuePoint,
-    /// The lanes that touched it.
+    /// The lanes that accessed it.
     pub lanes: LaneMask,
-    /// How.
+    /// Its kind.
     pub kind: AccessKind,
-    /// The asynchronous copy or matrix multiplication that touched it, which the instruction issued, and when it did.
+    /// The asynchronous copy or matrix multiplication that accessed it, which the instruction issued, and the tick at which it did.
     pub copy: Option<(u64, Tick)>,
     /// Of an access by threads to memory, the first of its bytes.
     pub address: Option<u64>,
 }
 
-/// The part of the grid that is stepped.
+/// Which threads of the grid are stepped.
 #[derive(Clone, Copy)]
 pub struct StepFilter {
-    /// The block whose instructions count; any if none.
+    /// The stepped block; any if none.
     pub block: Option<[u32; 3]>,
-    /// The warp whose instructions count; any if none.
+    /// The stepped warp; any if none.
     pub warp: Option<WarpId>,
-    /// A group counts that holds one of these lanes.
+    /// The stepped lanes: converged lanes that execute an instruction together match if one of these is among them.
     pub lanes: LaneMask,
 }
 
 impl StepFilter {
-    /// Whether an instruction of `lanes` at `place` counts.
-    pub fn includes(&self, place: &IssuePoint, lanes: LaneMask) -> bool {
+    /// Whether an instruction that `lanes` execute at `place` is one of the step.
+    pub fn matches(&self, place: &IssuePoint, lanes: LaneMask) -> bool {
         let warp = self.warp.is_none_or(|warp| warp == place.warp);
         warp && self.block.is_none_or(|block| block == place.block) && self.lanes.intersects(lanes)
     }
@@ -87,9 +87,9 @@ impl StepFilter {
 
 /// What a step waits for.
 pub struct StepWatch {
-    /// Whose instructions count.
-    pub part: StepFilter,
-    /// When it is done.
+    /// The stepped threads.
+    pub filter: StepFilter,
+    /// When the step is done.
     pub done: StepDone,
 }
 
@@ -103,68 +103,68 @@ pub enum StepDone {
     Never,
 }
 
-/// Notes what may be a stop.
+/// Collects the candidates for a stop.
 pub struct Watcher {
-    /// No pause is asked for before the instruction of this tick: the run begins there, or it was decided on already.
-    pub passed: Tick,
+    /// The tick of the instruction that is already decided on, before which the run does not pause again.
+    pub decided: Tick,
     /// For each instruction, whether to pause before it; empty if there is none.
     pub code: Vec<bool>,
     /// The breakpoints at those instructions: number, instructions in order, and whether only lanes that execute them count.
-    numbers: Vec<(u32, Vec<Pc>, bool)>,
-    /// Whether to note groups that split.
-    pub splits: bool,
-    /// Whether to note groups that meet.
-    pub merges: bool,
-    /// Whether to note what is done to barrier objects.
+    breakpoints: Vec<(u32, Vec<Pc>, bool)>,
+    /// Whether divergence is a candidate.
+    pub divergences: bool,
+    /// Whether reconvergence is a candidate.
+    pub reconvergences: bool,
+    /// Whether operations on mbarriers are candidates.
     pub mbarriers: bool,
-    /// Whether to note copies that are issued or end.
+    /// Whether copies that are issued or end are candidates.
     pub copies: bool,
-    /// The places that are watched.
-    pub places: Vec<Watchpoint>,
-    /// What is stepped.
+    /// The watchpoints, with what their objects held last.
+    pub watchpoints: Vec<Watchpoint>,
+    /// The step that is executed, if any.
     pub step: Option<StepWatch>,
-    /// The breakpoints on the line that the step leaves: other warps pass them.
-    pub leaves: Vec<u32>,
-    /// The warp that others stand still for.
+    /// The breakpoints on the line that the step leaves: they do not stop other warps.
+    pub line_breakpoints: Vec<u32>,
+    /// The only warp that may run: the others are held.
     pub held_for: Option<WarpPlace>,
     /// The warp whose waking ends a wait.
     pub waits_for: Option<WarpPlace>,
     /// For each instruction, whether it reads a flag; none if that is not needed.
     pub flag_reads: Option<Arc<Vec<bool>>>,
-    /// The flag that the stepped warp came to last.
+    /// The flag that the stepped warp read last.
     pub spin: Spin,
-    /// Instructions that counted for the step.
-    pub counted: u64,
-    /// What was noted since the last pause.
+    /// The number of instructions of the step so far.
+    pub step_instructions: u64,
+    /// What was collected since the last pause.
     pub candidates: Vec<Candidate>,
     groups_before: usize,
 }
 
 impl Watcher {
-    /// One that notes nothing yet, of a run that begins at `time`.
+    /// One that collects nothing yet, of a run that begins at `time`.
     pub fn new(time: Tick) -> Self {
         Self {
-            passed: time,
+            decided: time,
             code: Vec::new(),
-            numbers: Vec::new(),
-            splits: false,
-            merges: false,
+            breakpoints: Vec::new(),
+            divergences: false,
+            reconvergences: false,
             mbarriers: false,
             copies: false,
-            places: Vec::new(),
+            watchpoints: Vec::new(),
             step: None,
-            leaves: Vec::new(),
+            line_breakpoints: Vec::new(),
             held_for: None,
             waits_for: None,
             flag_reads: None,
             spin: Spin::default(),
-            counted: 0,
+            step_instructions: 0,
             candidates: Vec::new(),
             groups_before: 0,
         }
     }
 
-    /// Notes lanes about to execute one of `pcs`, of a program of `count` instructions, for breakpoint `number`.
+    /// Pauses the run before lanes execute one of `pcs`, of a program of `count` instructions, for breakpoint `number`.
     pub fn watch_code(&mut self, count: usize, number: u32, pcs: Vec<Pc>, active_only: bool) {
         self.code.resize(count, false);
         for pc in &pcs {
@@ -172,65 +172,66 @@ impl Watcher {
                 *flag = true;
             }
         }
-        self.numbers.push((number, pcs, active_only));
+        self.breakpoints.push((number, pcs, active_only));
     }
 
     /// The breakpoints at `pc`, and whether only lanes that execute it count.
     pub fn numbers_at(&self, pc: Pc) -> impl Iterator<Item = (u32, bool)> {
-        self.numbers
+        self.breakpoints
             .iter()
             .filter(move |(_, pcs, _)| pcs.binary_search(&pc).is_ok())
             .map(|(number, _, active_only)| (*number, *active_only))
     }
 
-    /// Whether a warp that is not stepped passes breakpoint `number`: it comes to the line that the step leaves, where the stepped one
-    /// was reported already.
-    pub fn passes(&self, number: u32, place: &IssuePoint) -> bool {
+    /// Whether breakpoint `number` is ignored at `place`: it is on the line that the step leaves, the stop of the stepped warp there was
+    /// reported already, and another warp comes to it.
+    pub fn ignores(&self, number: u32, place: &IssuePoint) -> bool {
         let other = |step: &StepWatch| {
-            step.part.warp.is_some_and(|warp| (step.part.block, warp) != (Some(place.block), WarpId::new(place.warp.number())))
+            step.filter.warp.is_some_and(|warp| (step.filter.block, warp) != (Some(place.block), WarpId::new(place.warp.number())))
         };
-        self.leaves.contains(&number) && self.step.as_ref().is_some_and(other)
+        self.line_breakpoints.contains(&number) && self.step.as_ref().is_some_and(other)
     }
 
-    /// Whether there is nothing to note.
+    /// Whether there is nothing to collect.
     pub fn is_idle(&self) -> bool {
-        let events = self.splits || self.merges || self.mbarriers || self.copies;
-        self.code.is_empty() && !events && self.places.is_empty() && self.step.is_none()
+        let events = self.divergences || self.reconvergences || self.mbarriers || self.copies;
+        self.code.is_empty() && !events && self.watchpoints.is_empty() && self.step.is_none()
     }
 
     /// Whether memory accesses must be reported.
     fn wants_accesses(&self) -> bool {
-        self.mbarriers || self.copies || self.places.iter().any(Watchpoint::is_memory)
+        self.mbarriers || self.copies || self.watchpoints.iter().any(Watchpoint::is_memory)
     }
 
-    fn counts(&self, place: &IssuePoint, lanes: LaneMask) -> Option<&StepWatch> {
-        self.step.as_ref().filter(|step| step.part.includes(place, lanes))
+    /// The step, if an instruction that `lanes` execute at `place` is one of it.
+    fn matching_step(&self, place: &IssuePoint, lanes: LaneMask) -> Option<&StepWatch> {
+        self.step.as_ref().filter(|step| step.filter.matches(place, lanes))
     }
 
-    /// Counts the flags that the stepped warp reads; true if it is taken to wait for one.
+    /// Counts the reads of a flag by the stepped warp; true if it is taken to spin on the flag.
     fn spins(&mut self, issue: &Issue) -> bool {
         let reads = self.flag_reads.as_ref().is_some_and(|reads| reads.get(issue.place.pc.index()) == Some(&true));
         let own = (issue.place.block, issue.place.warp);
         reads
             && !issue.active.is_empty()
-            && self.counts(&issue.place, issue.lanes).is_some()
-            && self.spin.comes_to(own, issue.place.pc, issue.place.tick)
+            && self.matching_step(&issue.place, issue.lanes).is_some()
+            && self.spin.count_read(own, issue.place.pc, issue.place.tick)
     }
 
     fn pauses_before(&self, issue: &Issue) -> impl Iterator<Item = Candidate> {
         let place = &issue.place;
         let code = self.code.get(place.pc.index()).is_some_and(|flag| *flag).then_some(Candidate::Code(*issue));
-        let step = self.counts(place, issue.lanes);
+        let step = self.matching_step(place, issue.lanes);
         let done = step.is_some_and(|step| matches!(&step.done, StepDone::Before(test) if test(issue)));
-        let resumes_stepped_warp = self.held_for.is_some_and(|own| own != (place.block, WarpId::new(place.warp.number())));
-        code.into_iter().chain(done.then_some(Candidate::Step(*issue))).chain(resumes_stepped_warp.then_some(Candidate::OtherWarp))
+        let is_other_warp = self.held_for.is_some_and(|own| own != (place.block, WarpId::new(place.warp.number())));
+        code.into_iter().chain(done.then_some(Candidate::Step(*issue))).chain(is_other_warp.then_some(Candidate::OtherWarp))
     }
 }
 
-/// The events that a run is watched by in any case.
-const INSTRUCTIONS: EventMask = EventMask::of(&[EventKind::Before, EventKind::After, EventKind::Merged, EventKind::Arrived]);
+/// The events that are observed in any run.
+const INSTRUCTIONS: EventMask = EventMask::of(&[EventKind::Before, EventKind::After, EventKind::Reconverged, EventKind::Arrived]);
 
-/// What happens to memory.
+/// The events of memory.
 const MEMORY: EventMask = EventMask::of(&[EventKind::Access, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
 
 impl Observer for Watcher {
@@ -246,7 +247,7 @@ impl Observer for Watcher {
             Event::Mbarrier(mbarrier) => self.mbarrier(mbarrier),
             Event::Before(issue, warp) => self.before(issue, warp),
             Event::After(issue, warp) => self.after(issue, warp),
-            Event::Merged(place, lanes) => self.merged(*place, *lanes),
+            Event::Reconverged(place, lanes) => self.reconverged(*place, *lanes),
             Event::Arrived(place, block) => self.arrived(*place, block),
             Event::Order(_) | Event::Collective(_) => false,
         }
@@ -255,12 +256,12 @@ impl Observer for Watcher {
 
 impl Watcher {
     fn access(&mut self, event: &AccessEvent<'_>) -> bool {
-        for (index, place) in self.places.iter().enumerate() {
-            let lanes = place.touched_by(event);
+        for (index, watchpoint) in self.watchpoints.iter().enumerate() {
+            let lanes = watchpoint.accessing_lanes(event);
             if !lanes.is_empty() {
-                self.candidates.push(Candidate::Touched(
+                self.candidates.push(Candidate::Accessed(
                     index,
-                    TouchCandidate {
+                    AccessCandidate {
                         place: event.place,
                         lanes,
                         kind: event.kind,
@@ -276,10 +277,10 @@ impl Watcher {
 
     fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
         let CopyEvent { copy, lanes, stage, tick } = *event;
-        for (index, place) in self.places.iter().enumerate() {
-            if let Some(kind) = place.touched_by_copy(event) {
-                let touching = TouchCandidate { place: copy.issued, lanes, kind, copy: Some((copy.id, tick)), address: None };
-                self.candidates.push(Candidate::Touched(index, touching));
+        for (index, watchpoint) in self.watchpoints.iter().enumerate() {
+            if let Some(kind) = watchpoint.access_by_copy(event) {
+                let touch = AccessCandidate { place: copy.issued, lanes, kind, copy: Some((copy.id, tick)), address: None };
+                self.candidates.push(Candidate::Accessed(index, touch));
             }
         }
         if self.copies && stage != CopyStage::Read {
@@ -295,11 +296,11 @@ impl Watcher {
 
     fn wgmma(&mut self, event: &WgmmaEvent<'_>) -> bool {
         let WgmmaChange::Ended(wgmma) = event.change else { return false };
-        for (index, _) in self.places.iter().enumerate().filter(|(_, place)| place.read_by_wgmma(wgmma)) {
+        for (index, _) in self.watchpoints.iter().enumerate().filter(|(_, watchpoint)| watchpoint.read_by_wgmma(wgmma)) {
             let (lanes, copy) = (event.lanes, Some((wgmma.id, event.tick)));
-            self.candidates.push(Candidate::Touched(
+            self.candidates.push(Candidate::Accessed(
                 index,
-                TouchCandidate { place: wgmma.issued, lanes, kind: AccessKind::Read, copy, address: None },
+                AccessCandidate { place: wgmma.issued, lanes, kind: AccessKind::Read, copy, address: None },
             ));
         }
         !self.candidates.is_empty()
@@ -314,54 +315,56 @@ impl Watcher {
 
     fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
         self.groups_before = warp.groups.len();
-        self.places.iter_mut().for_each(|place| place.appear(issue.place.block, issue.place.warp.number(), warp));
-        let mut hits: SmallVec<[Candidate; 3]> = SmallVec::new();
+        self.watchpoints.iter_mut().for_each(|watchpoint| watchpoint.initialize(issue.place.block, issue.place.warp.number(), warp));
+        let mut candidates: SmallVec<[Candidate; 3]> = SmallVec::new();
         if self.spins(issue) {
-            hits.push(Candidate::Spinning(*issue));
+            candidates.push(Candidate::Spinning(*issue));
         }
-        if issue.place.tick != self.passed {
-            hits.extend(self.pauses_before(issue));
+        if issue.place.tick != self.decided {
+            candidates.extend(self.pauses_before(issue));
         }
-        if hits.is_empty() {
+        if candidates.is_empty() {
             return false;
         }
-        self.passed = issue.place.tick;
-        self.candidates.extend(hits);
+        self.decided = issue.place.tick;
+        self.candidates.extend(candidates);
         true
     }
 
     fn after(&mut self, issue: &Issue, warp: &Warp) -> bool {
-        if let Some(step) = self.counts(&issue.place, issue.lanes) {
+        if let Some(step) = self.matching_step(&issue.place, issue.lanes) {
             let done = matches!(step.done, StepDone::After);
-            self.counted += 1;
+            self.step_instructions += 1;
             self.candidates.extend(done.then_some(Candidate::Step(*issue)));
         }
-        if self.splits && warp.groups.len() > self.groups_before {
-            self.candidates.push(Candidate::Split(*issue));
+        if self.divergences && warp.groups.len() > self.groups_before {
+            self.candidates.push(Candidate::Diverged(*issue));
         }
-        for (index, watched) in self.places.iter().enumerate() {
-            if let Some((kind, lanes)) = watched.touched_in(issue, warp) {
-                let touching = TouchCandidate { place: issue.place, lanes, kind, copy: None, address: None };
-                self.candidates.push(Candidate::Touched(index, touching));
+        for (index, watchpoint) in self.watchpoints.iter().enumerate() {
+            if let Some((kind, lanes)) = watchpoint.access_in(issue, warp) {
+                let touch = AccessCandidate { place: issue.place, lanes, kind, copy: None, address: None };
+                self.candidates.push(Candidate::Accessed(index, touch));
             }
         }
         !self.candidates.is_empty()
     }
 
-    fn merged(&mut self, place: IssuePoint, lanes: LaneMask) -> bool {
-        if self.merges {
-            self.candidates.push(Candidate::Merged(place, lanes));
+    fn reconverged(&mut self, place: IssuePoint, lanes: LaneMask) -> bool {
+        if self.reconvergences {
+            self.candidates.push(Candidate::Reconverged(place, lanes));
         }
-        self.merges
+        self.reconvergences
     }
 
     fn arrived(&mut self, place: IssuePoint, block: &Block) -> bool {
-        for (index, watched) in self.places.iter().enumerate().filter(|(_, watched)| watched.mode != WatchMode::Read) {
-            let changed = block.warps.iter().zip(0..).map(|(warp, number)| watched.changed_in(block.index, number, warp));
+        for (index, watchpoint) in self.watchpoints.iter().enumerate().filter(|(_, watchpoint)| watchpoint.mode != WatchMode::Read) {
+            let changed = block.warps.iter().zip(0..).map(|(warp, number)| watchpoint.changed_in(block.index, number, warp));
             let lanes = changed.fold(LaneMask::NONE, |lanes, changed| lanes | changed);
-            if !lanes.is_empty() && !self.candidates.iter().any(|hit| matches!(hit, Candidate::Touched(other, _) if *other == index)) {
+            if !lanes.is_empty()
+                && !self.candidates.iter().any(|candidate| matches!(candidate, Candidate::Accessed(other, _) if *other == index))
+            {
                 self.candidates
-                    .push(Candidate::Touched(index, TouchCandidate { place, lanes, kind: AccessKind::Write, copy: None, address: None }));
+                    .push(Candidate::Accessed(index, AccessCandidate { place, lanes, kind: AccessKind::Write, copy: None, address: None }));
             }
         }
         let woken = self

@@ -1,4 +1,4 @@
-//! A place that is watched while a run goes on, and what it held when last looked at.
+//! The object of a watchpoint (a register, or bytes of memory) during a run, and what it held when last read.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use crate::machine::{
 use crate::program::operands::{Use, registers_of};
 use crate::program::{Bank, Program};
 
-/// A place that is watched.
+/// A watchpoint during a run.
 pub struct Watchpoint {
     /// The watchpoint's number; none in a history.
     pub number: Option<u32>,
-    /// The place.
+    /// The watched object.
     pub target: Target,
-    /// Which touches count.
+    /// Which accesses count.
     pub mode: WatchMode,
-    /// Its bytes when last looked at: for a register, those of each of its lanes in turn. None while it does not exist.
+    /// Its bytes when last read: for a register, those of each of its lanes in turn. None while it does not exist.
     pub bytes: Option<Vec<u8>>,
     /// The code of the function whose frame a register is in.
     code: Range<u32>,
@@ -47,13 +47,13 @@ impl Watchpoint {
         matches!(self.target, Target::Memory(_))
     }
 
-    /// Reads what it holds as a launch begins: no write fills its buffers.
-    pub fn look_again(&mut self, machine: &Machine) {
+    /// Reads its bytes anew as a launch begins: buffers are filled without a write.
+    pub fn reread(&mut self, machine: &Machine) {
         self.bytes = bytes_of(&self.target, machine);
     }
 
-    /// Looks at a register that did not exist so far, on the warp that begins to execute.
-    pub fn appear(&mut self, block: [u32; 3], warp_number: u32, warp: &Warp) {
+    /// Reads the initial value of a register whose frame begins to exist, as `warp` is about to execute.
+    pub fn initialize(&mut self, block: [u32; 3], warp_number: u32, warp: &Warp) {
         if let (None, Target::Register(target)) = (&self.bytes, &self.target)
             && (target.block, target.warp) == (block, warp_number)
         {
@@ -61,14 +61,14 @@ impl Watchpoint {
         }
     }
 
-    /// Takes `new` for what it holds, and gives back what it held: zeros if it did not exist.
+    /// Replaces the bytes by `new`; returns the old ones, zeros if it did not exist.
     pub fn replace(&mut self, new: Vec<u8>) -> Vec<u8> {
         let zeros = vec![0; new.len()];
         self.bytes.replace(new).unwrap_or(zeros)
     }
 
-    /// The lanes whose access touches it in a way that counts.
-    pub fn touched_by(&self, event: &AccessEvent<'_>) -> LaneMask {
+    /// The lanes whose access is one that the watchpoint stops at.
+    pub fn accessing_lanes(&self, event: &AccessEvent<'_>) -> LaneMask {
         let Target::Memory(target) = &self.target else { return LaneMask::NONE };
         let counts = match self.mode {
             WatchMode::Change => event.kind != AccessKind::Read,
@@ -92,9 +92,9 @@ impl Watchpoint {
         own.filter(overlaps)
     }
 
-    /// How a copy touches it, if it does in a way that counts: it writes when it is issued, because its destination is undefined from
+    /// How a copy accesses it, if the watchpoint stops at that: it writes when it is issued, because its destination is undefined from
     /// then on, and when it ends; it reads at latest when it ends.
-    pub fn touched_by_copy(&self, event: &CopyEvent<'_>) -> Option<AccessKind> {
+    pub fn access_by_copy(&self, event: &CopyEvent<'_>) -> Option<AccessKind> {
         let Target::Memory(target) = &self.target else { return None };
         let end = target.address.saturating_add(target.bytes);
         let overlaps = |at: Destination, bytes: u64| {
@@ -129,7 +129,7 @@ impl Watchpoint {
 
     /// How an instruction that was executed touched a register, if it did in a way that counts, and the lanes. What reads and writes it
     /// counts as a write.
-    pub fn touched_in(&self, issue: &Issue, warp: &Warp) -> Option<(AccessKind, LaneMask)> {
+    pub fn access_in(&self, issue: &Issue, warp: &Warp) -> Option<(AccessKind, LaneMask)> {
         let (read, written) = self.named_by(issue);
         let changed = self.changed_in(issue.place.block, issue.place.warp.number(), warp);
         let touches = match self.mode {
@@ -169,7 +169,7 @@ impl Watchpoint {
     }
 
     /// Of the bytes of a register of several lanes, those of `lane`; all bytes of memory.
-    pub fn lane_part(&self, lane: usize, old: Vec<u8>, new: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+    pub fn lane_bytes(&self, lane: usize, old: Vec<u8>, new: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
         let Target::Register(target) = &self.target else { return (old, new) };
         let below = (target.lanes & LaneMask::lowest(lane as u32)).count() as usize;
         let size = register_bytes(target);

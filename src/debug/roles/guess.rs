@@ -1,10 +1,10 @@
-//! What warps are for, derived from the branch at which they part.
+//! The roles of warps (producer, consumer), derived from the branch at which they diverge.
 //!
-//! The launch is run again from its start and every branch of the focused block is noted: which way each warp went when it first came
-//! there. Of the branches at which warps went different ways, the one counts whose ways stay apart for most of the code. What a way is
-//! called is a guess, and ends with a question mark: the only way that issues asynchronous copies is the producer's, one that waits for
-//! mbarriers and issues none is a consumer's, if the two do not wait at the same instructions. Any other way has the name of the label
-//! that it leads to.
+//! The launch is executed again from its start, and for every branch of the focused block the direction is recorded that each warp took
+//! when it first came there. Of the branches at which the warps took different directions, the one is chosen whose paths reconverge last.
+//! The name of a role is a guess and ends with a question mark: the only path that issues asynchronous copies is that of the producer; one
+//! that waits for mbarriers and issues none is that of a consumer, if the two do not wait at the same instructions. Any other role is named
+//! after the label that its path begins with.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,79 +14,79 @@ use crate::debug::session::Session;
 use crate::machine::{Event, EventKind, EventMask, LaneMask, Observer};
 use crate::program::{AsyncOp, ControlOp, MbarrierOp, Op, Pc, Program};
 
-/// Ticks from the start of the launch that are looked through.
+/// Ticks from the start of the launch that are executed again.
 const WINDOW: u64 = 1 << 20;
 
-/// The branch at which the warps of a block part, and the ways they go.
+/// The branch at which the warps of a block diverge, and a role for each path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleGuess {
     /// The branch.
     pub branch: Pc,
-    /// The ways, in order of the lowest warp.
-    pub ways: Vec<RoleWay>,
+    /// The roles, in order of the lowest warp.
+    pub roles: Vec<GuessedRole>,
 }
 
-/// A way from a branch.
+/// The role of the warps that took the same direction at the branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RoleWay {
-    /// What it is called.
+pub struct GuessedRole {
+    /// Its name.
     pub name: String,
-    /// The warps that went it.
+    /// Its warps.
     pub warps: Vec<u32>,
-    /// Where it leads.
+    /// The first instruction of its path.
     pub to: Pc,
-    /// Whether all lanes of the warps went it together.
+    /// Whether all lanes of each warp took this direction.
     pub together: bool,
-    /// Asynchronous copies that were issued on it.
+    /// Asynchronous copies that its warps issued.
     pub copies: u64,
-    /// Questions whether a phase of an mbarrier has ended.
+    /// Tests whether a phase of an mbarrier has ended.
     pub waits: u64,
 }
 
 impl RoleGuess {
-    /// The roles that it gives.
+    /// The roles by warp.
     pub fn roles(&self) -> Roles {
         let mut roles = Roles::default();
-        for way in &self.ways {
-            roles.0.extend(way.warps.iter().map(|warp| (*warp, way.name.clone())));
+        for role in &self.roles {
+            roles.0.extend(role.warps.iter().map(|warp| (*warp, role.name.clone())));
         }
         roles
     }
 }
 
 impl Session {
-    /// What the warps of the focused block are for; none if they did not diverge at a branch up to now.
+    /// The roles of the warps of the focused block; none if these have not diverged at a branch up to now.
     pub fn guess_roles(&self) -> Option<RoleGuess> {
-        let mut parting =
+        let mut diverging =
             RoleRecorder { block: self.focus.block, program: self.program(), branches: BTreeMap::new(), counts: BTreeMap::new() };
         let start = self.machine().start();
-        self.timeline.replay(start, self.time().min(start.saturating_add(WINDOW)), &mut parting);
-        parting.guess()
+        self.timeline.replay(start, self.time().min(start.saturating_add(WINDOW)), &mut diverging);
+        diverging.guess()
     }
 }
 
-/// Which way the lanes of a warp went.
+/// The direction that the lanes of a warp took at a branch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
+enum Direction {
     Taken,
-    Passed,
+    NotTaken,
     Both,
 }
 
-/// Copies issued and phases asked for by a warp.
+/// Copies issued and phases tested by a warp.
 #[derive(Clone, Default)]
 struct ActivityCounts {
     copies: u64,
     waits: u64,
-    /// The instructions at which it asked.
-    asked_at: BTreeSet<Pc>,
+    /// The instructions at which it tested.
+    waits_at: BTreeSet<Pc>,
 }
 
-/// Notes which way the warps of a block go, and what they do.
+/// Records the directions that the warps of a block take, and their copies and waits.
 struct RoleRecorder<'p> {
     block: [u32; 3],
     program: &'p Program,
-    branches: BTreeMap<Pc, BTreeMap<u32, Way>>,
+    branches: BTreeMap<Pc, BTreeMap<u32, Direction>>,
     counts: BTreeMap<u32, ActivityCounts>,
 }
 
@@ -103,18 +103,18 @@ impl Observer for RoleRecorder<'_> {
         }
         let inst = &self.program.code[pc.index()];
         if inst.guard.is_some() && matches!(inst.op, Op::Control(ControlOp::Branch { .. })) {
-            let way = match issue.active {
-                LaneMask::NONE => Way::Passed,
-                active if active == issue.lanes => Way::Taken,
-                _ => Way::Both,
+            let direction = match issue.active {
+                LaneMask::NONE => Direction::NotTaken,
+                active if active == issue.lanes => Direction::Taken,
+                _ => Direction::Both,
             };
-            self.branches.entry(pc).or_default().entry(warp.number()).or_insert(way);
+            self.branches.entry(pc).or_default().entry(warp.number()).or_insert(direction);
         } else if !issue.active.is_empty() && matches!(inst.op, Op::Async(AsyncOp::Copy { .. })) {
             self.counts.entry(warp.number()).or_default().copies += 1;
         } else if !issue.active.is_empty() && matches!(inst.op, Op::Mbarrier(MbarrierOp::Wait { .. })) {
             let counts = self.counts.entry(warp.number()).or_default();
             counts.waits += 1;
-            counts.asked_at.insert(pc);
+            counts.waits_at.insert(pc);
         }
         false
     }
@@ -122,24 +122,26 @@ impl Observer for RoleRecorder<'_> {
 
 impl RoleRecorder<'_> {
     fn guess(&self) -> Option<RoleGuess> {
-        let parts = |ways: &BTreeMap<u32, Way>| ways.values().any(|way| Some(way) != ways.values().next());
-        let parting = self.branches.iter().filter(|(_, ways)| parts(ways));
-        let (branch, ways) = parting.max_by_key(|(pc, _)| (self.distance(**pc), std::cmp::Reverse(**pc)))?;
-        let mut kinds: Vec<(Way, Vec<u32>)> = Vec::new();
-        for (warp, way) in ways {
-            match kinds.iter_mut().find(|(other, _)| other == way) {
+        let diverges =
+            |directions: &BTreeMap<u32, Direction>| directions.values().any(|direction| Some(direction) != directions.values().next());
+        let diverging = self.branches.iter().filter(|(_, directions)| diverges(directions));
+        let (branch, directions) = diverging.max_by_key(|(pc, _)| (self.distance(**pc), std::cmp::Reverse(**pc)))?;
+        let mut kinds: Vec<(Direction, Vec<u32>)> = Vec::new();
+        for (warp, direction) in directions {
+            match kinds.iter_mut().find(|(other, _)| other == direction) {
                 Some((_, warps)) => warps.push(*warp),
-                None => kinds.push((*way, vec![*warp])),
+                None => kinds.push((*direction, vec![*warp])),
             }
         }
-        // Of a warp that went both ways, the one counts that no other warp went.
-        let is_taken = kinds.iter().any(|(way, _)| *way == Way::Taken);
-        let mut ways: Vec<RoleWay> = kinds.into_iter().map(|(way, warps)| self.way((*branch, is_taken), way, warps)).collect();
-        self.name(&mut ways);
-        Some(RoleGuess { branch: *branch, ways })
+        // A warp that took both directions is on the path that no other warp took.
+        let is_taken = kinds.iter().any(|(direction, _)| *direction == Direction::Taken);
+        let mut roles: Vec<GuessedRole> =
+            kinds.into_iter().map(|(direction, warps)| self.role((*branch, is_taken), direction, warps)).collect();
+        self.name(&mut roles);
+        Some(RoleGuess { branch: *branch, roles })
     }
 
-    /// Instructions between a branch and the place where its ways meet again; its function's end if they do not.
+    /// Instructions between a branch and its reconvergence point; to the end of the function if there is none.
     fn distance(&self, branch: Pc) -> u32 {
         let Some(function) = self.program.function_at(branch) else { return 0 };
         let reconvergence = ControlFlow::new(self.program, function).ipdom_pc(branch);
@@ -147,9 +149,9 @@ impl RoleRecorder<'_> {
         end.saturating_sub(branch.0)
     }
 
-    fn way(&self, (branch, is_taken): (Pc, bool), way: Way, warps: Vec<u32>) -> RoleWay {
+    fn role(&self, (branch, is_taken): (Pc, bool), direction: Direction, warps: Vec<u32>) -> GuessedRole {
         let to = if let Op::Control(ControlOp::Branch { target, .. }) = &self.program.code[branch.index()].op
-            && (way == Way::Taken || way == Way::Both && !is_taken)
+            && (direction == Direction::Taken || direction == Direction::Both && !is_taken)
         {
             *target
         } else {
@@ -157,22 +159,23 @@ impl RoleRecorder<'_> {
         };
         let counts = || warps.iter().filter_map(|warp| self.counts.get(warp));
         let (copies, waits) = (counts().map(|counts| counts.copies).sum(), counts().map(|counts| counts.waits).sum());
-        RoleWay { name: String::new(), warps, to, together: way != Way::Both, copies, waits }
+        GuessedRole { name: String::new(), warps, to, together: direction != Direction::Both, copies, waits }
     }
 
-    fn name(&self, ways: &mut [RoleWay]) {
-        let producers = ways.iter().filter(|way| way.copies > 0).count();
-        let consumers = ways.iter().filter(|way| way.copies == 0 && way.waits > 0).count();
-        let asked_at = |way: &RoleWay| -> BTreeSet<Pc> {
-            way.warps.iter().filter_map(|warp| self.counts.get(warp)).flat_map(|counts| &counts.asked_at).copied().collect()
+    fn name(&self, roles: &mut [GuessedRole]) {
+        let producers = roles.iter().filter(|role| role.copies > 0).count();
+        let consumers = roles.iter().filter(|role| role.copies == 0 && role.waits > 0).count();
+        let waits_at = |role: &GuessedRole| -> BTreeSet<Pc> {
+            role.warps.iter().filter_map(|warp| self.counts.get(warp)).flat_map(|counts| &counts.waits_at).copied().collect()
         };
-        let alike = ways.iter().enumerate().any(|(at, way)| ways[..at].iter().any(|other| !asked_at(way).is_disjoint(&asked_at(other))));
-        for way in ways {
-            way.name = match (way.copies > 0, way.waits > 0) {
-                _ if alike => self.label(way.to),
+        let alike =
+            roles.iter().enumerate().any(|(index, role)| roles[..index].iter().any(|other| !waits_at(role).is_disjoint(&waits_at(other))));
+        for role in roles {
+            role.name = match (role.copies > 0, role.waits > 0) {
+                _ if alike => self.label(role.to),
                 (true, _) if producers == 1 && consumers > 0 => "producer?".to_string(),
                 (false, true) if producers == 1 && consumers == 1 => "consumer?".to_string(),
-                _ => self.label(way.to),
+                _ => self.label(role.to),
             };
         }
     }

@@ -1,7 +1,7 @@
-//! Names for warps: what each of them is for, such as `producer`.
+//! Roles: names for warps by their work, such as `producer`.
 //!
-//! A role is of a warp number, in every block: kernels give their warps work by number. The user gives roles, or [`guess`] finds the
-//! branch at which the warps part and names them by the way they went.
+//! A role belongs to a warp number, in every block: kernels divide work by warp number. The user sets roles, or [`guess`] finds the branch
+//! at which the warps diverge and names them by the direction they took.
 
 mod guess;
 
@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use super::argument::ArgumentError;
 use crate::base::ranges;
 
-pub use guess::{RoleGuess, RoleWay};
+pub use guess::{GuessedRole, RoleGuess};
 
-/// Words that mean something else after `role`.
-const TAKEN: [&str; 2] = ["auto", "clear"];
+/// Words that have another meaning after `role`.
+const RESERVED: [&str; 2] = ["auto", "clear"];
 
 /// The roles of a session, by warp.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct Roles(BTreeMap<u32, String>);
 pub static NO_ROLES: Roles = Roles(BTreeMap::new());
 
 impl Roles {
-    /// Gives warps a role; one that they had is forgotten.
+    /// Sets the role of warps, replacing the one they had.
     ///
     /// # Errors
     /// The name could be taken for something else.
@@ -36,7 +36,7 @@ impl Roles {
         Ok(())
     }
 
-    /// Forgets all of them.
+    /// Removes all roles.
     pub fn clear(&mut self) {
         self.0.clear();
     }
@@ -68,14 +68,14 @@ impl Roles {
 
     /// Warps with their roles; they must ascend.
     pub fn named(&self, warps: &[u32]) -> NamedWarps {
-        let part = |(role, warps): (Option<&str>, Vec<u32>)| NamedPart { role: role.map(str::to_string), warps };
-        NamedWarps(self.parted(warps).into_iter().map(part).collect())
+        let named = |(role, warps): (Option<&str>, Vec<u32>)| NamedRole { role: role.map(str::to_string), warps };
+        NamedWarps(self.by_role(warps).into_iter().map(named).collect())
     }
 
     /// All roles and their warps, in order of the lowest warp.
     pub fn all(&self) -> Vec<(&str, Vec<u32>)> {
         let warps: Vec<u32> = self.0.keys().copied().collect();
-        self.parted(&warps).into_iter().filter_map(|(role, warps)| Some((role?, warps))).collect()
+        self.by_role(&warps).into_iter().filter_map(|(role, warps)| Some((role?, warps))).collect()
     }
 
     /// Whether every name is one that [`Self::set`] takes: those of a file may be any.
@@ -84,26 +84,26 @@ impl Roles {
     }
 
     /// The warps of each role, in order of the lowest.
-    fn parted(&self, warps: &[u32]) -> Vec<(Option<&str>, Vec<u32>)> {
-        let mut parts: Vec<(Option<&str>, Vec<u32>)> = Vec::new();
+    fn by_role(&self, warps: &[u32]) -> Vec<(Option<&str>, Vec<u32>)> {
+        let mut roles: Vec<(Option<&str>, Vec<u32>)> = Vec::new();
         for warp in warps {
             let role = self.of(*warp);
-            match parts.iter_mut().find(|(other, _)| *other == role) {
+            match roles.iter_mut().find(|(other, _)| *other == role) {
                 Some((_, warps)) => warps.push(*warp),
-                None => parts.push((role, vec![*warp])),
+                None => roles.push((role, vec![*warp])),
             }
         }
-        parts
+        roles
     }
 }
 
 /// Warps of a block and their roles, in order of the lowest warp of each role.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct NamedWarps(pub Vec<NamedPart>);
+pub struct NamedWarps(pub Vec<NamedRole>);
 
 /// Warps of one role.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct NamedPart {
+pub struct NamedRole {
     /// The role, if they have one.
     pub role: Option<String>,
     /// The warps, ascending.
@@ -113,26 +113,26 @@ pub struct NamedPart {
 impl NamedWarps {
     /// `consumer warps 1-3`, `producer warp 0, warps 4-7`
     pub fn describe(&self) -> String {
-        let part = |NamedPart { role, warps }: &NamedPart| {
+        let named = |NamedRole { role, warps }: &NamedRole| {
             let word = if warps.len() == 1 { "warp" } else { "warps" };
             format!("{}{word} {}", role.as_ref().map_or(String::new(), |role| format!("{role} ")), ranges(warps))
         };
-        self.0.iter().map(part).collect::<Vec<_>>().join(", ")
+        self.0.iter().map(named).collect::<Vec<_>>().join(", ")
     }
 
     /// The same where a heading says that they are warps: `1-3 consumer`, `0 producer, 4-7`.
     pub fn ranges(&self) -> String {
-        let part = |NamedPart { role, warps }: &NamedPart| {
+        let named = |NamedRole { role, warps }: &NamedRole| {
             format!("{}{}", ranges(warps), role.as_ref().map_or(String::new(), |role| format!(" {role}")))
         };
-        self.0.iter().map(part).collect::<Vec<_>>().join(", ")
+        self.0.iter().map(named).collect::<Vec<_>>().join(", ")
     }
 }
 
 fn check_name(name: &str) -> Result<(), ArgumentError> {
     let first_is_letter = name.starts_with(|first: char| first.is_alphabetic() || first == '_');
     let is_word = name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '?'));
-    if !first_is_letter || !is_word || TAKEN.contains(&name) {
+    if !first_is_letter || !is_word || RESERVED.contains(&name) {
         return Err(ArgumentError::new(format!("'{name}' cannot be a role")).with_help("a letter, then letters, digits, '_', '-' or '.'"));
     }
     Ok(())

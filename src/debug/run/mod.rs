@@ -8,9 +8,9 @@ mod host_memory;
 mod launcher;
 mod options;
 mod reversal;
-mod reversed;
 mod runner;
 mod summary;
+mod swapped_sections;
 
 use std::sync::Arc;
 
@@ -27,10 +27,10 @@ pub(super) use launcher::{Job, RejectedLaunch};
 pub use options::RunOptions;
 use reversal::describe_new;
 pub(super) use reversal::{fault_of, new_in, other_orders};
-pub use reversed::Reversed;
 pub(super) use runner::Runner;
 pub use runner::{CaseRun, Interrupt, LaunchRun};
 pub use summary::{BufferHead, Summary, summarize};
+pub use swapped_sections::SwappedSections;
 
 /// Runs all launches of `case` on fresh memory.
 ///
@@ -48,12 +48,12 @@ pub fn run_case_until(program: &Arc<Program>, case: &Case, options: &RunOptions,
     let (mut run, found) = run_undescribed(program, case, options, &interrupt)?;
     let mut texts = if found.is_empty() { Vec::new() } else { describe_case(program, case, options, &found)? };
     let job = Job { program, case, options, instrumentation: Instrumentation::Nothing };
-    let (reversed, others) = other_orders(job, &run, &interrupt)?;
+    let (swapped_sections, others) = other_orders(job, &run, &interrupt)?;
     let numbers = texts.len() + 1..;
     texts.extend(
         describe_new(job, &found, &others, &interrupt)?.into_iter().zip(numbers).map(|(text, number)| FindingText { number, ..text }),
     );
-    run.reversed = reversed;
+    run.swapped_sections = swapped_sections;
     let found = texts;
     let fault = run.fault.iter().map(|fault| FindingText::of_fault(found.len() + 1, fault));
     run.findings = found.iter().cloned().chain(fault).collect();

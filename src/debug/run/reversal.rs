@@ -1,4 +1,4 @@
-//! Critical sections of one lock that a run had in one order only, run the other way round.
+//! Critical sections of one lock that a run had in one order only, executed once more in the other order.
 //!
 //! What a lock orders it orders by which section came first: a missing or too narrow fence after the first acquire of a run, or
 //! before its last release, shows only when the sections come in another order. So the run is repeated up to the first try to take the
@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use super::launcher::Job;
-use super::reversed::Reversed;
 use super::runner::{CaseRun, Runner};
+use super::swapped_sections::SwappedSections;
 use super::{RunError, RunOptions, run_undescribed};
 use crate::base::Severity;
 use crate::check::{Checkers, Finding, Findings, Reversible, SameCause};
@@ -52,9 +52,9 @@ pub(in crate::debug) fn other_orders(
     job: Job<'_>,
     run: &CaseRun,
     interrupt: &dyn Fn() -> bool,
-) -> Result<(Reversed, Vec<OtherOrder>), RunError> {
+) -> Result<(SwappedSections, Vec<OtherOrder>), RunError> {
     if !is_wanted(job.options, run) {
-        return Ok((Reversed::default(), Vec::new()));
+        return Ok((SwappedSections::default(), Vec::new()));
     }
     let mut pairs: Vec<Reversible> = Vec::new();
     for pair in &run.reversible {
@@ -65,9 +65,9 @@ pub(in crate::debug) fn other_orders(
     pairs.sort_by_key(|pair| (pair.launch, pair.from));
     let ticks: u64 = run.launches.iter().map(|launch| launch.ticks).sum();
     let budget = ticks.saturating_mul(u64::from(job.options.orders));
-    let mut reversal = Reversal { program: job.program, budget, counts: Reversed::default(), shown: Vec::new() };
+    let mut reversal = Reversal { program: job.program, budget, counts: SwappedSections::default(), shown: Vec::new() };
     reversal.walk(job, &pairs, interrupt)?;
-    Ok((Reversed { left: pairs.len() as u64 - reversal.counts.tried, ..reversal.counts }, reversal.shown))
+    Ok((SwappedSections { left: pairs.len() as u64 - reversal.counts.tried, ..reversal.counts }, reversal.shown))
 }
 
 /// What was found in other orders and neither in the order of the run, in which `known` was, nor in an earlier one: the number of the
@@ -122,12 +122,12 @@ pub(in crate::debug) fn fault_of(job: Job<'_>, other: &OtherOrder, interrupt: &d
     Ok(run.fault)
 }
 
-/// Pairs that are run the other way round.
+/// Pairs that are executed in the other order.
 struct Reversal<'a> {
     program: &'a Arc<Program>,
     /// Warp-instructions that may be executed.
     budget: u64,
-    counts: Reversed,
+    counts: SwappedSections,
     /// What each hold showed.
     shown: Vec<OtherOrder>,
 }
@@ -255,7 +255,7 @@ impl Observer for Director<'_> {
         }
         let Event::Access(access) = event else { return false };
         let Goal { pc, address, warp, is_of_warp } = self.goal;
-        let is_warp = (access.by.number, access.place.warp.number()) == warp;
+        let is_warp = (access.block_id.number, access.place.warp.number()) == warp;
         let is_there = || access.lanes.iter().any(|lane| access.addresses[lane] == address);
         let reached = access.place.pc == pc && is_warp == is_of_warp && is_there();
         self.is_reached |= reached;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::error::RunError;
 use super::launcher::Job;
 use super::options::RunOptions;
-use super::reversed::Reversed;
+use super::swapped_sections::SwappedSections;
 use crate::check::Checkers;
 use crate::check::faults::TRAP;
 use crate::check::{Contention, Reversible};
@@ -37,8 +37,8 @@ pub struct CaseRun {
     pub contention: Contention,
     /// Critical sections that came in one order only.
     pub reversible: Vec<Reversible>,
-    /// How many of them were run the other way round.
-    pub reversed: Reversed,
+    /// The pairs that were executed in the other order.
+    pub swapped_sections: SwappedSections,
     /// The instructions that were executed, if the run kept account of them.
     pub executed: BTreeSet<Pc>,
     /// Whether it was interrupted before its end.
@@ -82,7 +82,7 @@ impl<'a> Runner<'a> {
             findings: Vec::new(),
             contention: Contention::default(),
             reversible: Vec::new(),
-            reversed: Reversed::default(),
+            swapped_sections: SwappedSections::default(),
             executed: BTreeSet::new(),
             interrupted: false,
         };

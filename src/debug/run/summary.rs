@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::error::RunError;
-use super::reversed::Reversed;
 use super::runner::{CaseRun, LaunchRun};
+use super::swapped_sections::SwappedSections;
 use crate::check::Contention;
 use crate::debug::findings::FindingText;
 use crate::debug::value::element_text;
@@ -30,8 +30,8 @@ pub struct Summary {
     pub buffers: Vec<BufferHead>,
     /// What was left to chance, as far as the race checker saw it.
     pub contention: Contention,
-    /// How many pairs of critical sections were run the other way round.
-    pub reversed: Reversed,
+    /// The pairs of critical sections that were executed in the other order.
+    pub swapped_sections: SwappedSections,
     /// The instructions that were executed.
     pub executed: BTreeSet<Pc>,
     /// Whether it was interrupted before its end.
@@ -60,9 +60,9 @@ pub fn summarize(case: &Case, run: CaseRun) -> Result<Summary, RunError> {
     let heads = case.buffers.iter().zip(&run.addresses).map(|(buffer, address)| head(run.device.as_ref(), buffer, *address));
     let buffers = heads.collect::<Result<_, _>>()?;
     let printed = run.device.as_ref().map(Device::printed).cloned().unwrap_or_default();
-    let CaseRun { launches, findings, contention, reversed, executed, interrupted, .. } = run;
+    let CaseRun { launches, findings, contention, swapped_sections, executed, interrupted, .. } = run;
     let (bytes, printed_lost) = (printed.bytes().to_vec(), printed.lost());
-    Ok(Summary { launches, findings, printed: bytes, printed_lost, buffers, contention, reversed, executed, interrupted })
+    Ok(Summary { launches, findings, printed: bytes, printed_lost, buffers, contention, swapped_sections, executed, interrupted })
 }
 
 fn head(device: Option<&Device>, buffer: &PlannedBuffer, address: u64) -> Result<BufferHead, RunError> {

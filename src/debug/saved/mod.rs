@@ -42,14 +42,14 @@ pub struct Saved {
     pub version: u32,
     /// The module it is about.
     pub module: SavedModule,
-    /// How it was run.
+    /// The options of the run.
     pub run: SavedRun,
-    /// What the launches were given: parameters and buffers.
+    /// The inputs of the launches: parameters and buffers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<SavedInput>,
-    /// Where it stands.
+    /// The time of the session.
     pub time: Tick,
-    /// What the state was there.
+    /// The digest of the state at that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<SavedState>,
     /// The thread the user looked at.
@@ -63,13 +63,13 @@ pub struct Saved {
     /// Marked times.
     #[serde(default, skip_serializing_if = "Marks::is_empty")]
     pub marks: Marks,
-    /// What is shown at every stop, as it was typed after `display`.
+    /// The arguments of `display`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub displays: Vec<String>,
-    /// What warps are called.
+    /// The roles of warps.
     #[serde(default, skip_serializing_if = "Roles::is_empty")]
     pub roles: Roles,
-    /// What variables are taken for.
+    /// The types that the user gave variables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<SavedType>,
     /// Settings by name, as they would be typed.
@@ -78,7 +78,7 @@ pub struct Saved {
     /// Suppressed findings.
     #[serde(default, skip_serializing_if = "Suppressions::is_empty")]
     pub suppressed: Suppressions,
-    /// What the user did to the run, in order of time.
+    /// The changes that the user made to the run, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<(Tick, Input)>,
 }
@@ -117,7 +117,7 @@ impl SavedState {
     }
 }
 
-/// What a run follows from, beside the module and the data of its buffers.
+/// The options that determine a run, in addition to the module and the data of its buffers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename = "Run")]
 pub struct SavedRun {
@@ -130,7 +130,7 @@ pub struct SavedRun {
     /// When asynchronous copies end.
     #[serde(default, skip_serializing_if = "is_default")]
     pub copies: CompletionPolicyKind,
-    /// Which lanes of a warp ran when they had diverged.
+    /// The divergence policy.
     #[serde(default, skip_serializing_if = "is_default")]
     pub divergence: DivergencePolicy,
     /// Blocks resident at once at most.
@@ -159,11 +159,11 @@ pub struct SavedLaunch {
 pub struct SavedBreakpoint {
     /// Its number.
     pub number: u32,
-    /// What it waits for.
+    /// Its trigger.
     pub trigger: Trigger,
-    /// What the user typed.
+    /// The text that the user typed.
     pub text: String,
-    /// Which threads it is for.
+    /// The threads it is for.
     #[serde(default, skip_serializing_if = "is_default")]
     pub filter: ThreadFilter,
     /// Its condition.
@@ -180,10 +180,10 @@ pub struct SavedBreakpoint {
     /// Times it fired.
     #[serde(default, skip_serializing_if = "is_default")]
     pub hits: u64,
-    /// What it prints instead of stopping.
+    /// The message that it prints instead of stopping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What runs when it stops.
+    /// The commands that are executed when it stops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
 }
@@ -286,7 +286,7 @@ impl Saved {
     /// Whether it is about this program, run so.
     ///
     /// # Errors
-    /// What differs, in one line.
+    /// The first difference, in one line.
     pub fn check(&self, program: &Program, case: &Case, options: &RunOptions) -> Result<(), String> {
         let (module, run) = (SavedModule::of(program), SavedRun::of(program, case, options));
         if self.module.digest != module.digest {
@@ -305,8 +305,8 @@ impl Saved {
         self.check_breakpoints(program)
     }
 
-    /// What the launches of `case` are given that they were not when the session was saved, a line each; nothing of a file that an earlier
-    /// version wrote: such a file does not hold them.
+    /// The inputs of the launches of `case` that differ from those when the session was saved, a line each; nothing of a file that an
+    /// earlier version wrote: such a file does not hold them.
     pub fn differences(&self, program: &Program, case: &Case) -> Vec<String> {
         if self.given.is_empty() { Vec::new() } else { data::differences(&self.given, &data::inputs_of(program, case)) }
     }

@@ -8,14 +8,14 @@ use crate::machine::{Machine, Observer, Tick};
 /// One thing that a user does to a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Input {
-    /// It is this warp's turn now: stepping it lets others stand still.
+    /// This warp gets the turn: others are held while it is stepped.
     Turn {
         /// Block index.
         block: [u32; 3],
         /// Warp of the block.
         warp: u32,
     },
-    /// The turn of the running warp is over: it waits for what others must do.
+    /// The turn of the running warp ends: it waits for other warps.
     EndTurn,
     /// These changes are made by hand, all of them.
     Edits(Vec<Edit>),

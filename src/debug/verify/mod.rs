@@ -16,7 +16,7 @@ use crate::check::faults::LIVELOCK;
 use crate::debug::certificate::{Certificate, certificate};
 use crate::debug::findings::FindingText;
 use crate::debug::names::place::subscript;
-use crate::debug::run::{CaseRun, Interrupt, Reversed, RunError, RunOptions, run_case_until};
+use crate::debug::run::{CaseRun, Interrupt, RunError, RunOptions, SwappedSections, run_case_until};
 use crate::debug::value::element_text;
 use crate::launch::{self, Case, Compared, Element, ExpectedFindings, Kind, Mismatch, PlannedBuffer, Tolerance, join_ranges};
 use crate::machine::Device;
@@ -44,12 +44,12 @@ pub struct Criteria {
     pub failing: Severity,
 }
 
-/// What became of a case.
+/// The result of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CaseReport {
     /// Its name.
     pub name: String,
-    /// What is wrong; nothing if it passed.
+    /// The failures; none if it passed.
     pub failures: Vec<Failure>,
     /// All that was found, whether the launch file says so or not.
     pub findings: Vec<FindingText>,
@@ -57,8 +57,8 @@ pub struct CaseReport {
     pub executed: BTreeSet<Pc>,
     /// Whether what was found holds for every order; none if something is wrong, or a checker did not watch.
     pub certificate: Option<Certificate>,
-    /// How many pairs of critical sections were run the other way round.
-    pub reversed: Reversed,
+    /// The pairs of critical sections that were executed in the other order.
+    pub swapped_sections: SwappedSections,
 }
 
 /// One thing that is not as the launch file says.
@@ -77,11 +77,11 @@ pub enum Failure {
         #[serde(rename = "last_written_by")]
         writer: Option<Writer>,
     },
-    /// How many elements of a buffer are wrong, and how far from what they must be.
+    /// The number of wrong elements of a buffer, and their deviation.
     Mismatches {
         /// The buffer.
         buffer: String,
-        /// How many.
+        /// The number of wrong elements.
         wrong: u64,
         /// Elements of the buffer.
         elements: u64,
@@ -94,7 +94,7 @@ pub enum Failure {
     },
     /// Something was found, and that is not what the launch file says.
     Finding {
-        /// What was found.
+        /// The finding.
         finding: Box<FindingText>,
     },
     /// None of the findings that the launch file says was found.
@@ -109,7 +109,7 @@ pub enum Failure {
     },
     /// A finding is the right one on the wrong line.
     WrongLine {
-        /// What was found.
+        /// The finding.
         finding: Box<FindingText>,
         /// The source line it was expected on.
         #[serde(rename = "expected_line")]
@@ -119,21 +119,21 @@ pub enum Failure {
     Printed {
         /// Its number, from 1.
         line: usize,
-        /// What was written there; nothing if there is no such line.
+        /// The line that was written; none if there is no such line.
         value: Option<String>,
-        /// What must be written there; nothing if there must be no such line.
+        /// The line that is expected; none if there must be no such line.
         expected: Option<String>,
     },
 }
 
-/// How the memory at the end of a run compares with what the launch file expects of it.
+/// The comparison of the memory at the end of a run with what the launch file expects.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Comparison {
     /// The launch file expects no values and no text.
     NothingExpected,
     /// The run stopped before its end, so nothing was compared.
     NotCompared,
-    /// What is not as expected; nothing if all is.
+    /// The differences; none if all is as expected.
     Compared(Vec<Failure>),
 }
 
@@ -185,7 +185,7 @@ pub fn verify_case_until(
             findings: run.findings,
             executed: run.executed,
             certificate: None,
-            reversed: run.reversed,
+            swapped_sections: run.swapped_sections,
         });
     }
     let mut failures = compare_findings(program, case, &run, options.checks, criteria.failing);
@@ -199,7 +199,7 @@ pub fn verify_case_until(
         findings: run.findings,
         executed: run.executed,
         certificate,
-        reversed: run.reversed,
+        swapped_sections: run.swapped_sections,
     })
 }
 
@@ -212,7 +212,7 @@ fn with_limit(case: &Case, options: &RunOptions) -> RunOptions {
     RunOptions { step_limit, ..options.clone() }
 }
 
-/// What the run left in the buffers and what printf wrote that is not as expected.
+/// The differences of the buffers, and of the output of printf, from what is expected.
 fn compare(program: &Arc<Program>, case: &Case, options: &RunOptions, exact: bool, run: &CaseRun) -> Result<Vec<Failure>, RunError> {
     let mut failures = compare_buffers(program, case, options, exact, run)?;
     let printed = compare_printed(case, run.device.as_ref());

@@ -30,27 +30,27 @@ pub struct BlockView {
     pub lines: (u32, u32),
     /// Blocks that control can go to, by index.
     pub successors: Vec<usize>,
-    /// The block where lanes that part here meet again, by index; only of blocks with several ways out.
+    /// The block where lanes that diverge here reconverge, by index; only of blocks with several successors.
     pub reconvergence: Option<usize>,
     /// Whether paths that diverge at another block reconverge here.
     pub joins: bool,
-    /// If the groups of the focused warp will stand together again here: lanes of each, the one that runs next first.
+    /// If the groups of the focused warp will reconverge here: lanes of each, the one that runs next first.
     pub meets: Vec<u32>,
     /// Loops around it.
     pub loop_depth: u32,
     /// Whether a loop is entered here.
     pub loop_header: bool,
-    /// Lanes of the focused warp that stand in it.
+    /// Lanes of the focused warp that are in it.
     pub lanes: LaneMask,
-    /// Threads of the focused block that stand in it.
+    /// Threads of the focused block that are in it.
     pub threads: u32,
     /// Whether the focused lane is among them.
     pub focused: bool,
-    /// How often it has run; none if the machine does not keep count.
+    /// How often it was executed; none if the machine does not count.
     pub counts: Option<BlockCounts>,
 }
 
-/// How often a block has run: lanes of all blocks of the grid, since the launch began.
+/// How often a block was executed: lanes of all blocks of the grid, since the launch began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockCounts {
     /// Lanes that executed its first instruction.
@@ -59,7 +59,7 @@ pub struct BlockCounts {
     pub taken: Vec<u64>,
 }
 
-/// The control flow of `function`, with the threads that stand in it.
+/// The control flow of `function`, with the threads that are in it.
 pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
     let program = scene.program();
     let flow = ControlFlow::new(program, function);
@@ -95,7 +95,7 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
     CfgView { function: program.functions[function.index()].name.to_string(), blocks }
 }
 
-/// By block: where lanes that diverge at its end meet again.
+/// By block: the block where lanes that diverge at its end reconverge.
 fn reconvergence_blocks(scene: &Scene<'_>, function: FuncId, flow: &ControlFlow) -> Vec<Option<BlockId>> {
     let program = scene.program();
     let config = scene.machine.config();
@@ -118,7 +118,7 @@ fn counts(program: &Program, tally: &Tally<'_>, flow: &ControlFlow, block: Block
     BlockCounts { entered: tally.lanes(Pc(code.start)), taken: taken.collect() }
 }
 
-/// Marks blocks where ways meet, and the one where the groups of the focused warp will.
+/// Marks reconvergence points, and the one of the groups of the focused warp.
 fn mark_joins(scene: &Scene<'_>, blocks: &mut [BlockView]) {
     for block in 0..blocks.len() {
         let reconvergence = blocks.get(block).and_then(|block| block.reconvergence);
@@ -132,7 +132,7 @@ fn mark_joins(scene: &Scene<'_>, blocks: &mut [BlockView]) {
     }
 }
 
-/// What is looked up for every block, by block: a function may have tens of thousands of them.
+/// Tables that are looked up for every block: a function may have tens of thousands of them.
 struct Places<'a> {
     /// Start of the function's code.
     entry: u32,
@@ -197,12 +197,12 @@ impl CfgView {
         let index_of: BTreeMap<usize, usize> = near.iter().enumerate().map(|(new, old)| (*old, new)).collect();
         let renumber = |block: &BlockView| {
             let kept = |index: &usize| block.successors.get(*index).is_some_and(|to| index_of.contains_key(to));
-            let ways: Vec<usize> = (0..block.successors.len()).filter(kept).collect();
+            let edges: Vec<usize> = (0..block.successors.len()).filter(kept).collect();
             let counts = block.counts.as_ref().map(|counts| BlockCounts {
                 entered: counts.entered,
-                taken: ways.iter().filter_map(|way| counts.taken.get(*way).copied()).collect(),
+                taken: edges.iter().filter_map(|edge| counts.taken.get(*edge).copied()).collect(),
             });
-            let successors = ways.iter().filter_map(|way| index_of.get(&block.successors[*way]).copied()).collect();
+            let successors = edges.iter().filter_map(|edge| index_of.get(&block.successors[*edge]).copied()).collect();
             let reconvergence = block.reconvergence.and_then(|reconvergence| index_of.get(&reconvergence).copied());
             BlockView { successors, reconvergence, counts, ..block.clone() }
         };

@@ -22,7 +22,7 @@ pub enum ContractionNote {
     WithTakers {
         /// How they are joined.
         how: ContractionKind,
-        /// What it is.
+        /// The operation that is joined.
         given: Given,
         /// Where its operands are taken.
         places: Vec<String>,

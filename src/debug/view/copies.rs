@@ -16,7 +16,7 @@ use crate::program::{AsyncOp, Op};
 /// Copies listed at most.
 const ROWS: usize = 200;
 
-/// What is in flight, and the groups that it is in.
+/// The copies and matrix multiplications in flight, and their groups.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InFlight {
     /// The block that it is about.
@@ -42,15 +42,15 @@ pub struct InFlight {
 pub struct FlightRow {
     /// Its number.
     pub id: u64,
-    /// What it is.
+    /// Its kind.
     pub kind: FlightKind,
     /// Bytes that it reads.
     pub bytes: FlightBytes,
-    /// What it reads.
+    /// The ranges that it reads.
     pub from: Vec<PlaceRange>,
-    /// What it writes.
+    /// The ranges that it writes.
     pub to: Vec<PlaceRange>,
-    /// What says that it has ended.
+    /// Its completion mechanism.
     pub end: FlightEnd,
     /// When it was issued.
     pub issued: Tick,
@@ -60,7 +60,7 @@ pub struct FlightRow {
     pub focused: bool,
 }
 
-/// What is in flight.
+/// A kind of operation in flight.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum FlightKind {
     /// `cp.async`.
@@ -71,9 +71,9 @@ pub enum FlightKind {
         tensor: bool,
         /// Whether it reduces.
         reduces: bool,
-        /// Where it reads.
+        /// Its source.
         from: CopySide,
-        /// Where it writes.
+        /// Its destination.
         to: CopySide,
         /// Whether its source has been read.
         read: bool,
@@ -100,7 +100,7 @@ pub enum CopySide {
     Peer,
 }
 
-/// How many bytes are in flight.
+/// The bytes in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum FlightBytes {
     /// None: an arrival.
@@ -112,7 +112,7 @@ pub enum FlightBytes {
         /// Bytes of each.
         bytes: u32,
     },
-    /// What one store of a lane writes.
+    /// The bytes of a lane's store.
     Store(u64),
     /// In all.
     All(u64),
@@ -121,16 +121,16 @@ pub enum FlightBytes {
 /// Places by name, the first and the last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlaceRange {
-    /// Where the first begins: `A+0x8000`, `%f1`.
+    /// The start of the first: `A+0x8000`, `%f1`.
     pub first: String,
-    /// Where the last begins, if they do not touch.
+    /// The start of the last, if they do not touch.
     pub last: Option<String>,
 }
 
-/// What says that a copy or a matrix multiplication has ended.
+/// The completion mechanism of a copy or a matrix multiplication.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum FlightEnd {
-    /// A barrier object.
+    /// An mbarrier.
     Mbarrier {
         /// Its name.
         name: String,
@@ -139,7 +139,7 @@ pub enum FlightEnd {
     },
     /// A group of the warp.
     Group {
-        /// What it is of.
+        /// The kind of its members.
         kind: GroupKind,
         /// Its number.
         number: u32,
@@ -237,7 +237,7 @@ fn bytes(copy: &AsyncCopy) -> FlightBytes {
 /// Shows a visitor ranges of memory.
 type Visit<'v> = &'v mut dyn FnMut(Destination, u64);
 
-/// Where the ranges start: of those that touch, the first.
+/// The starts of the ranges: of those that touch, the first.
 fn range(scene: &Scene<'_>, show: impl FnOnce(Visit<'_>)) -> Vec<PlaceRange> {
     let mut ranges: Vec<(MemoryOwner, u64, u64)> = Vec::new();
     show(&mut |at, bytes| ranges.push((at.owner, at.address, bytes)));
@@ -255,7 +255,7 @@ fn place_of(scene: &Scene<'_>, owner: MemoryOwner, address: u64) -> String {
     if index == scene.focus.block { name } else { format!("{name} of rank {}", scene.machine.rank_in_cluster(block_slot)) }
 }
 
-/// What will say that a copy has ended.
+/// The completion mechanism of a copy.
 fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> FlightEnd {
     match copy.ends {
         CopyCompletion::Mbarrier { owner, address, .. } => FlightEnd::Mbarrier { name: name_at(scene, owner, address), arrival: None },
@@ -272,7 +272,7 @@ fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> FlightEnd {
 
 /// The arrival in flight that waits for a `cp.async`: its number, and the mbarrier that it arrives at.
 fn arrival_after(scene: &Scene<'_>, copy: &AsyncCopy) -> Option<(u64, String)> {
-    let mut later = scene.machine.in_flight().copies_of(copy.by.number, copy.issued.warp.number()).filter(|other| other.id > copy.id);
+    let mut later = scene.machine.in_flight().copies_of(copy.block_id.number, copy.issued.warp.number()).filter(|other| other.id > copy.id);
     let arrival = later.find(|other| matches!(other.work, CopyKind::CpAsyncArrive) && other.lanes.intersects(copy.lanes))?;
     match (&copy.work, arrival.ends) {
         (CopyKind::CpAsync(_), CopyCompletion::Mbarrier { owner, address, .. }) => Some((arrival.id, name_at(scene, owner, address))),
@@ -281,11 +281,11 @@ fn arrival_after(scene: &Scene<'_>, copy: &AsyncCopy) -> Option<(u64, String)> {
 }
 
 fn warp_of<'a>(scene: &Scene<'a>, copy: &AsyncCopy) -> Option<&'a Warp> {
-    let block = scene.machine.block(copy.issued.block).filter(|block| block.number == copy.by.number)?;
+    let block = scene.machine.block(copy.issued.block).filter(|block| block.number == copy.block_id.number)?;
     block.warps.get(copy.issued.warp.index()).map(|warp| &**warp)
 }
 
-/// What a group is of.
+/// The kind of a group's members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum GroupKind {
     /// `cp.async`.
@@ -311,16 +311,16 @@ pub struct WarpGroups {
     pub groups: Vec<AsyncGroup>,
 }
 
-/// What is known of a group of copies or matrix multiplications of a warp.
+/// The state of a group of copies or matrix multiplications of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AsyncGroup {
-    /// What it is of.
+    /// The kind of its members.
     pub kind: GroupKind,
     /// Its number.
     pub number: u32,
     /// Whether it is not committed.
     pub open: bool,
-    /// How many of it are in flight.
+    /// The number of members in flight.
     pub members: usize,
     /// Whether lanes wait for it.
     pub awaited: bool,
@@ -375,7 +375,7 @@ fn awaits(scene: &Scene<'_>, warp: &Warp, group: &LaneGroup, (of_bulk, number, l
     group.state == GroupState::AtCopies && *bulk == of_bulk && (lanes & group.mask).iter().any(covers)
 }
 
-/// What must be said of bytes that are shown: that copies in flight will write them.
+/// The note on bytes that copies in flight will write.
 pub fn in_flight(scene: &Scene<'_>, space: Space, address: u64, bytes: u64) -> Option<String> {
     let found = crate::debug::memory::locate(scene, space, address, bytes).ok()?;
     let owner = match found.space {

@@ -17,22 +17,22 @@ pub struct Divergence {
     pub groups: Vec<GroupView>,
     /// Lanes that have exited.
     pub exited: LaneMask,
-    /// Where all groups can next stand together; none for a single group, or if their ways part for good.
+    /// The next point where all groups can reconverge; none for a single group, or if they cannot.
     pub reconvergence: Option<Pc>,
     /// The same as `file.ptx:12 <label>`.
     pub reconvergence_at: Option<String>,
 }
 
-/// Lanes that stand together.
+/// Converged lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupView {
     /// The lanes.
     pub lanes: LaneMask,
-    /// Where they stand.
+    /// The instruction that they execute next.
     pub pc: Pc,
     /// The same as `file.ptx:12 <label>`.
     pub at: String,
-    /// What they do there.
+    /// Whether they run, or what they wait for.
     pub state: State,
     /// Calls in progress.
     pub depth: u32,
@@ -62,11 +62,11 @@ pub fn divergence(scene: &Scene<'_>) -> Result<Divergence, SceneError> {
     let mut groups: Vec<GroupView> = lane_locations.into_iter().map(group).collect();
     groups.sort_by_key(|group| (!group.next, group.lanes.first()));
     let exited = scene.machine.lanes_of_warp(scene.focus.warp) & !warp.live;
-    let ways = Ways::new(scene, &groups);
+    let paths = GroupPaths::new(scene, &groups);
     let reconvergence = match scene.machine.config().divergence {
-        DivergencePolicy::Independent => ways.and_then(|ways| ways.nearest()),
+        DivergencePolicy::Independent => paths.and_then(|paths| paths.nearest()),
         DivergencePolicy::Stack => {
-            let certain = ways.and_then(|ways| warp.pushed_targets().find(|pc| ways.all_pass(*pc)));
+            let certain = paths.and_then(|paths| warp.pushed_targets().find(|pc| paths.all_pass(*pc)));
             // Where some lanes may exit before, no place is certain.
             certain.or_else(|| warp.pushed_targets().last()).filter(|_| groups.len() > 1)
         }
@@ -75,16 +75,16 @@ pub fn divergence(scene: &Scene<'_>) -> Result<Divergence, SceneError> {
     Ok(Divergence { warp: scene.roles.warp(scene.focus.warp), reconvergence, reconvergence_at, exited, groups })
 }
 
-/// Where groups go in the innermost function that all are in.
-struct Ways {
+/// The paths of groups in the innermost function that all are in.
+struct GroupPaths {
     flow: ControlFlow,
-    /// By group: where it stands.
+    /// By group: its position.
     places: Vec<Pc>,
-    /// By group: the blocks that every way from there passes, in that order.
+    /// By group: the blocks that every path from there passes, in that order.
     blocks: Vec<Vec<BlockId>>,
 }
 
-impl Ways {
+impl GroupPaths {
     /// None for a single group, or if the groups are in no function together.
     fn new(scene: &Scene<'_>, groups: &[GroupView]) -> Option<Self> {
         if groups.len() < 2 {
@@ -101,13 +101,13 @@ impl Ways {
         // A group inside a call comes back after it.
         let inside = |frame: &Frame<'_>, group: &GroupView| if group.depth > depth { Pc(frame.pc.0 + 1) } else { group.pc };
         let places: Vec<Pc> = common.iter().zip(groups).map(|(frame, group)| inside(frame, group)).collect();
-        let blocks = places.iter().map(|pc| way(&flow, *pc)).collect();
+        let blocks = places.iter().map(|pc| path(&flow, *pc)).collect();
         Some(Self { flow, places, blocks })
     }
 
-    /// The first instruction that every group comes to: in the nearest block that every way of every group passes.
+    /// The first instruction that every group comes to: in the nearest block that every path of every group passes.
     fn nearest(&self) -> Option<Pc> {
-        let block = self.blocks.first()?.iter().find(|block| self.blocks.iter().all(|way| way.contains(block)))?;
+        let block = self.blocks.first()?.iter().find(|block| self.blocks.iter().all(|path| path.contains(block)))?;
         let start = self.flow.blocks().find(|(id, _)| id == block)?.1.start;
         // A group that is in the block already waits for the others where it stands.
         let inside_block = self.places.iter().filter(|pc| self.flow.block_of(**pc) == Some(*block)).map(|pc| pc.0);
@@ -116,7 +116,7 @@ impl Ways {
 
     /// Whether every group comes to the block of `pc`.
     fn all_pass(&self, pc: Pc) -> bool {
-        self.flow.block_of(pc).is_some_and(|block| self.blocks.iter().all(|way| way.contains(&block)))
+        self.flow.block_of(pc).is_some_and(|block| self.blocks.iter().all(|path| path.contains(&block)))
     }
 }
 
@@ -125,13 +125,13 @@ fn frames<'a>(scene: &Scene<'a>, group: &GroupView) -> Option<smallvec::SmallVec
     scene.refocused(focus).frames().ok()
 }
 
-/// The blocks that every way from `pc` on passes, in that order.
-fn way(flow: &ControlFlow, pc: Pc) -> Vec<BlockId> {
-    let mut way: Vec<BlockId> = Vec::new();
+/// The blocks that every path from `pc` on passes, in that order: its post-dominators.
+fn path(flow: &ControlFlow, pc: Pc) -> Vec<BlockId> {
+    let mut path: Vec<BlockId> = Vec::new();
     let mut next = flow.block_of(pc);
-    while let Some(block) = next.filter(|block| !way.contains(block)) {
-        way.push(block);
+    while let Some(block) = next.filter(|block| !path.contains(block)) {
+        path.push(block);
         next = flow.ipdom(block);
     }
-    way
+    path
 }

@@ -36,7 +36,7 @@ pub enum State {
     Barrier(u32),
     /// They wait at the barrier of the cluster.
     Cluster,
-    /// They wait for a phase of the barrier object at this address of the block's shared memory.
+    /// They wait for a phase of the mbarrier at this address of the block's shared memory.
     Mbarrier(u32),
     /// They wait for copies that the user ends.
     Copies,

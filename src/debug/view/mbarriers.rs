@@ -1,4 +1,4 @@
-//! `info mbarriers`: the barrier objects of a block, how far their phases are, and the threads that wait for them.
+//! `info mbarriers`: the mbarriers of a block, how far their phases are, and the threads that wait for them.
 //!
 //! Which parity lanes wait for is no part of their state: it is an operand of the instruction that they wait at, and is read from their
 //! registers.
@@ -17,7 +17,7 @@ use crate::machine::{
 };
 use crate::program::{MbarrierOp, Op, Pc};
 
-/// A barrier object.
+/// An mbarrier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MbarrierView {
     /// `full[1]`; with the rank of its block where that is not the focused one.
@@ -54,7 +54,7 @@ pub struct MbarrierView {
     pub focused: bool,
 }
 
-/// A phase of a barrier object that has ended.
+/// A phase of an mbarrier that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EndedPhase {
     /// Its number.
@@ -76,7 +76,7 @@ pub struct TransactionBytes {
     pub in_flight: u64,
 }
 
-/// Threads that wait at a barrier object.
+/// Threads that wait at an mbarrier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MbarrierWaiter {
     /// The threads.
@@ -87,7 +87,7 @@ pub struct MbarrierWaiter {
     pub at: CodePlace,
 }
 
-/// Something that was done to a barrier object.
+/// Something that was done to an mbarrier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MbarrierAction {
     /// When it took effect.
@@ -100,7 +100,7 @@ pub struct MbarrierAction {
     pub copy: Option<u64>,
 }
 
-/// The barrier objects of the focused block, and those of other blocks of its cluster that exist.
+/// The mbarriers of the focused block, and those of other blocks of its cluster that exist.
 ///
 /// # Errors
 /// The block is not on the machine.
@@ -178,7 +178,7 @@ fn name_of(scene: &Scene<'_>, block: &Block, block_slot: u32, address: u32) -> S
     if block.index == scene.focus.block { name } else { format!("{name} of rank {}", scene.machine.rank_in_cluster(block_slot)) }
 }
 
-/// The barrier object that a copy completes on.
+/// The mbarrier that a copy completes on.
 pub(super) fn name_at(scene: &Scene<'_>, owner: MemoryOwner, address: u32) -> String {
     let MemoryOwner::Block { block_slot, index } = owner else { return format!("{address:#x}") };
     let block = scene.machine.block_in(block_slot).filter(|block| block.index == index);
@@ -218,7 +218,7 @@ struct WaiterGroup {
     lanes: Vec<LaneMask>,
 }
 
-/// The threads that wait for the barrier object at `address` of a block.
+/// The threads that wait for the mbarrier at `address` of a block.
 fn waiters(scene: &Scene<'_>, block: &Block, address: u32) -> Vec<MbarrierWaiter> {
     let mut waiting: Vec<WaiterGroup> = Vec::new();
     for (number, warp) in block.warps.iter().enumerate() {

@@ -1,9 +1,9 @@
-//! `role`: what warps are called, and why.
+//! `role`: the roles of warps, and the evidence for those that are guessed.
 
 use serde::Serialize;
 
 use super::CodePlace;
-use crate::debug::roles::{RoleGuess, RoleWay};
+use crate::debug::roles::{self, RoleGuess};
 use crate::debug::scene::Scene;
 
 /// A role.
@@ -28,34 +28,34 @@ pub fn roles(scene: &Scene<'_>) -> Vec<RoleRow> {
 pub struct RolesGuessed {
     /// The branch at which the warps diverged.
     pub branch: CodePlace,
-    /// A role for each way.
+    /// A role for each guessed.
     pub roles: Vec<GuessedRole>,
 }
 
-/// A role that was guessed, and what it was guessed from.
+/// A role that was guessed, with the evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GuessedRole {
     /// The role and its warps.
     pub row: RoleRow,
-    /// Where they went.
+    /// The first instruction of their path.
     pub to: CodePlace,
-    /// Whether all lanes of each warp did.
+    /// Whether all lanes of each warp took it.
     pub together: bool,
     /// Copies that they have issued.
     pub copies: u64,
-    /// Their waits for barrier objects.
+    /// Their waits for mbarriers.
     pub waits: u64,
 }
 
-/// Roles that were guessed, with what they were guessed from.
+/// Roles that were guessed, with the evidence.
 pub fn role_guess(scene: &Scene<'_>, guess: &RoleGuess) -> RolesGuessed {
     let program = scene.program();
-    let role = |way: &RoleWay| GuessedRole {
-        row: RoleRow { role: way.name.clone(), warps: way.warps.clone(), focused: way.warps.contains(&scene.focus.warp) },
-        to: CodePlace::new(program, way.to),
-        together: way.together,
-        copies: way.copies,
-        waits: way.waits,
+    let role = |guessed: &roles::GuessedRole| GuessedRole {
+        row: RoleRow { role: guessed.name.clone(), warps: guessed.warps.clone(), focused: guessed.warps.contains(&scene.focus.warp) },
+        to: CodePlace::new(program, guessed.to),
+        together: guessed.together,
+        copies: guessed.copies,
+        waits: guessed.waits,
     };
-    RolesGuessed { branch: CodePlace::new(program, guess.branch), roles: guess.ways.iter().map(role).collect() }
+    RolesGuessed { branch: CodePlace::new(program, guess.branch), roles: guess.roles.iter().map(role).collect() }
 }

@@ -14,7 +14,7 @@ use crate::program::{FuncId, Variable, listed_name, map};
 pub struct TypeName {
     /// `f32[4][8]`
     pub words: String,
-    /// Where it is from.
+    /// Its origin.
     pub origin: Origin,
 }
 
@@ -41,7 +41,7 @@ impl TypeName {
 pub struct SymbolRow {
     /// The name.
     pub name: String,
-    /// What it is of.
+    /// Its kind.
     pub kind: SymbolKind,
     /// The address: of a local variable in its frame, of a label the number of its instruction.
     pub address: u64,
@@ -49,7 +49,7 @@ pub struct SymbolRow {
     pub owner: Option<String>,
 }
 
-/// What a name is of.
+/// The kind of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum SymbolKind {
     /// A kernel.
@@ -107,7 +107,7 @@ fn variable_row(scene: &Scene<'_>, variable: &Variable) -> SymbolRow {
 /// A part of the shared memory of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SharedRow {
-    /// What lies there.
+    /// The object there.
     pub kind: SharedKind,
     /// Its address.
     pub address: u64,
@@ -115,10 +115,10 @@ pub struct SharedRow {
     pub bytes: u64,
 }
 
-/// What lies in shared memory.
+/// An object in shared memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum SharedKind {
-    /// What the system keeps.
+    /// The part reserved for the system.
     System,
     /// A variable.
     Variable {
@@ -127,11 +127,11 @@ pub enum SharedKind {
         /// Its type.
         ty: TypeName,
     },
-    /// What the launch gives beside variables, and the names that stand for it.
+    /// Dynamic shared memory, with the names that denote it.
     Dynamic(Vec<String>),
 }
 
-/// What lies in the shared memory of a block.
+/// The objects in the shared memory of a block.
 pub fn shared(scene: &Scene<'_>) -> Vec<SharedRow> {
     let mut rows = vec![SharedRow { kind: SharedKind::System, address: 0, bytes: map::SHARED_RESERVED }];
     let all = || scene.program().variables.iter().filter(|variable| variable.location.space == Space::Shared);
@@ -156,7 +156,7 @@ pub fn shared(scene: &Scene<'_>) -> Vec<SharedRow> {
 pub struct AllocationRow {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: AllocationKind,
     /// Its address.
     pub address: u64,
@@ -164,7 +164,7 @@ pub struct AllocationRow {
     pub bytes: u64,
 }
 
-/// What memory was allocated for.
+/// The kind of an allocation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum AllocationKind {
     /// A variable of the module.
@@ -178,7 +178,7 @@ pub enum AllocationKind {
     Buffer(Option<String>),
 }
 
-/// What lies in global and constant memory: buffers of the launch and variables of the module.
+/// The objects in global and constant memory: buffers of the launch and variables of the module.
 pub fn allocations(scene: &Scene<'_>) -> Vec<AllocationRow> {
     let device = scene.machine.device();
     let all = device

@@ -19,7 +19,7 @@ pub struct LaneGroupRow {
     pub lanes: LaneMask,
     /// What they do.
     pub state: State,
-    /// The barrier object that they wait for: `full[1]`.
+    /// The mbarrier that they wait for: `full[1]`.
     pub mbarrier: Option<String>,
     /// The instruction they execute next or wait at.
     pub at: CodePlace,

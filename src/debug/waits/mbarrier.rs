@@ -1,4 +1,4 @@
-//! Why a phase of a barrier object does not end, in words: what it misses, which warps would have to bring it, and what those wait for.
+//! Why a phase of an mbarrier does not end, in words: what it misses, which warps would have to bring it, and what those wait for.
 
 use crate::base::Dim3;
 use crate::isa::MbarrierFn;
@@ -49,7 +49,7 @@ fn also_expected(program: &Program, arrived: &[IssuePoint]) -> &'static str {
     if arrived.iter().any(raises) { text } else { "" }
 }
 
-/// Where the kernel's code arrives at barrier objects, whichever they are: `; mbarriers are arrived at in ring.ptx:48, ring.ptx:72`.
+/// Where the kernel's code arrives at mbarriers, whichever they are: `; mbarriers are arrived at in ring.ptx:48, ring.ptx:72`.
 fn arrives_at(program: &Program, kernel: FuncId) -> String {
     let arrives = |inst: &Inst| {
         if let Op::Mbarrier(MbarrierOp::Update { f, .. }) = inst.op {

@@ -38,8 +38,8 @@ pub(super) const ROWS: &[Row] = &[
     row("fence-proxy.tensormap::generic.release(<scope>)         ", (8, 3), 90, Memory(Fence), "orders changes of a tensor map and its use"),
     row("fence-proxy.tensormap::generic.acquire(<scope>)         [a], b:b32:=128", (8, 3), 90, Memory(Fence), "orders changes of a tensor map and its use"),
 
-    row("mbarrier-init[.shared|.shared::cta{7.8,0}].b64  [a]:in.shared, b:u32", (7, 0), 80, Mbarrier(Update(F::Init)), "makes a barrier object for b arrivals"),
-    row("mbarrier-inval[.shared|.shared::cta{7.8,0}].b64  [a]:in.shared", (7, 0), 80, Mbarrier(Update(F::Inval)), "ends the use of a barrier object"),
+    row("mbarrier-init[.shared|.shared::cta{7.8,0}].b64  [a]:in.shared, b:u32", (7, 0), 80, Mbarrier(Update(F::Init)), "makes an mbarrier for b arrivals"),
+    row("mbarrier-inval[.shared|.shared::cta{7.8,0}].b64  [a]:in.shared", (7, 0), 80, Mbarrier(Update(F::Inval)), "ends the use of an mbarrier"),
     row("mbarrier-arrive[.shared|.shared::cta{7.8,0}].b64  d:u64:_, [a]:in.shared", (7, 0), 80, Mbarrier(Update(F::Arrive)), "counts as arrived"),
     row("mbarrier-arrive.shared::cluster.b64  d:u64:__, [a]:in.shared", (8, 0), 90, Mbarrier(Update(F::Arrive)), "counts as arrived"),
     row("mbarrier-arrive[.shared|.shared::cta{7.8,0}].b64  d:u64:_, [a]:in.shared, b:u32:1-4294967295", (7, 8), 90, Mbarrier(Update(F::Arrive)), "counts as arrived b times"),

@@ -37,7 +37,7 @@ impl<'a> Study<'a> {
         let variables: &'a [Variable] = &self.program.variables;
         let read = constants_of(self.program, self.id).into_iter().map(|id| &variables[id.index()]);
         let is_given = |name: &str| self.known.variables.iter().any(|given| given.name == name);
-        let open = read.filter(|variable| variable.init.is_empty() && variable.handle.is_none() && !is_given(&variable.name));
+        let open = read.filter(|variable| variable.init.is_empty() && variable.opaque.is_none() && !is_given(&variable.name));
         let with_word = |variable: &'a Variable| (source_name(&variable.name), word_for(variable));
         open.map(with_word).collect()
     }

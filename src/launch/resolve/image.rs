@@ -35,8 +35,8 @@ impl Resolver<'_> {
         for (name, image) in &launch.bind {
             let place = list.key(name);
             let variable = self.program.variables.iter().find(|variable| &*variable.name == name.as_str());
-            let Some((variable, wanted)) = variable.and_then(|variable| Some((variable, variable.handle?))) else {
-                let handles: Vec<&str> = self.program.variables.iter().filter(|v| v.handle.is_some()).map(|v| &*v.name).collect();
+            let Some((variable, wanted)) = variable.and_then(|variable| Some((variable, variable.opaque?))) else {
+                let handles: Vec<&str> = self.program.variables.iter().filter(|v| v.opaque.is_some()).map(|v| &*v.name).collect();
                 let help =
                     if handles.is_empty() { "the module declares none".to_string() } else { format!("handles: {}", handles.join(", ")) };
                 self.error_with_help(&place, format!("there is no texture, sampler or surface variable '{name}'"), help);
@@ -50,7 +50,7 @@ impl Resolver<'_> {
             images.push(PlannedImage { image: program::Image { name: name.as_str().into(), ..image.image }, ..image });
         }
         for variable in self.program.variables.iter().filter(|variable| !launch.bind.contains_key(&*variable.name)) {
-            if let (Some(ImageKind::Sampler), Some(sampler)) = (variable.handle, &variable.sampler) {
+            if let (Some(ImageKind::Sampler), Some(sampler)) = (variable.opaque, &variable.sampler) {
                 let content = Content::Sampler(**sampler);
                 let image = program::Image { handle: variable.location.address, name: variable.name.clone(), content };
                 images.push(PlannedImage { image, buffer: None });

@@ -19,7 +19,7 @@ use crate::program::{Access, AsyncOp, Completion, CopyId, CopyOp, Kept, ListId, 
 /// Alignment of the addresses of a bulk copy, and the unit of its size.
 const BULK_UNIT: u32 = 16;
 
-/// A barrier object that one lane names: its owner and address.
+/// An mbarrier that one lane names: its owner and address.
 type Barriers = PerLane<Option<(MemoryOwner, u32)>>;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
@@ -165,7 +165,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(named)
     }
 
-    /// What copies read of global memory, and what they combine with, must be known.
+    /// Checks that the bytes are known that copies read of global memory, and those that they combine with.
     fn check_known_blocks(
         &self,
         places: &PerLane<Option<Destination>>,
@@ -219,7 +219,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// The barrier object of each lane, once it is known to be there.
+    /// The mbarrier of each lane, once it is known to be there.
     pub(super) fn barriers_of_lanes(&mut self, place: &SpaceAddress, group: &Group, active: LaneMask) -> Result<Barriers, Box<Trap>> {
         let access = Access { space: place.space, ..Access::default() };
         let objects = self.objects(&access, &place.address, group, active)?;
@@ -299,8 +299,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn issue_copy(&mut self, lanes: LaneMask, work: CopyKind, ends: CopyCompletion) -> Result<(), Box<Trap>> {
         let id = self.in_flight.next_id();
         assert!(!lanes.is_empty() && self.warp.live.contains_all(lanes), "a copy is issued by no lane");
-        let copy = AsyncCopy { id, issued: self.place, by: self.block_id(), lanes, work, ends, read: false };
-        self.effects += 1;
+        let copy = AsyncCopy { id, issued: self.place, block_id: self.block_id(), lanes, work, ends, read: false };
+        self.progress += 1;
         self.report_copy(&copy, lanes, CopyStage::Issued);
         if self.completion.at_issue() == AtIssue::Ends {
             let tick = self.place.tick;
@@ -346,7 +346,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             return Ok(self.wait_here(GroupState::AtCopies, group, active));
         }
         for (copy, lanes) in &copies {
-            self.effects += 1;
+            self.progress += 1;
             if read {
                 let mut copy = AsyncCopy::clone(copy);
                 copy.take(&mut self.view());
@@ -363,14 +363,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(self.pause_if_ended(group))
     }
 
-    /// Ends the copies that will bring something to a barrier object, unless only the user may. False if there are none.
+    /// Ends the copies that will bring something to an mbarrier, unless only the user may. False if there are none.
     pub(super) fn end_copies_to(&mut self, object: &Object) -> Result<bool, Box<Trap>> {
         if self.completion.when_awaited() == WhenAwaited::WaitsForUser {
             return Ok(false);
         }
         let copies = self.in_flight.to_mbarrier(object.block_slot, object.address);
         for copy in &copies {
-            self.effects += 1;
+            self.progress += 1;
             copy.end(copy.lanes, self.place.tick, &mut self.view()).map_err(|refused| self.copy_fault(copy, refused))?;
             self.report_copy(copy, copy.lanes, CopyStage::Ended);
             self.in_flight.remove_copy(copy, copy.lanes);
@@ -389,7 +389,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 }
 
-/// What a bulk copy is made of.
+/// The operands of a bulk copy.
 struct Bulk<'a> {
     to: &'a SpaceAddress,
     from: &'a SpaceAddress,

@@ -36,7 +36,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(Flow::Next)
     }
 
-    /// Where an access of `bytes` bytes a lane goes, once it is known to be good.
+    /// The memory of an access of `bytes` bytes a lane, once it is checked.
     fn atomic_segments(
         &mut self,
         how: &Access,
@@ -88,7 +88,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Takes back that memory was changed if every lane wrote what was there, as those do that wait for a lock.
     fn note_unchanged(&mut self, mask: LaneMask, is_unchanged: impl Fn(usize) -> bool) {
         if mask.iter().all(is_unchanged) {
-            self.effects -= 1;
+            self.progress -= 1;
         }
     }
 

@@ -233,7 +233,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 }
 
-/// Where an argument, a parameter or a result is held.
+/// The storage of an argument, a parameter or a result.
 #[derive(Clone, Copy)]
 enum Holder {
     /// A register, or a constant.
@@ -247,7 +247,7 @@ enum Holder {
 }
 
 impl Holder {
-    /// What the caller, whose frame is `frame`, wrote at the call.
+    /// The storage of an argument of the caller, whose frame is `frame`.
     fn of_argument(argument: &CallArg, frame: FrameBase) -> Self {
         match *argument {
             CallArg::Value(bank, value) => Holder::Value(bank, value),
@@ -257,7 +257,7 @@ impl Holder {
         }
     }
 
-    /// What the function, whose frame is `frame`, declares.
+    /// The storage of a parameter of the callee, whose frame is `frame`.
     fn of_param(param: &Param, frame: FrameBase) -> Self {
         match param.place {
             ParamPlace::Register(Bank::Pred, slot) => Holder::Pred(PredSrc::Reg { slot, negate: false }),

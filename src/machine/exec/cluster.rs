@@ -27,7 +27,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Where shared memory starts: in its own space, or in the generic one.
+    /// The start of shared memory: in its own space, or in the generic one.
     fn shared_start(&self, generic: bool) -> u64 {
         if generic { self.program.map.window_start(Space::Shared) } else { 0 }
     }

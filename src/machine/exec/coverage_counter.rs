@@ -16,7 +16,7 @@ pub(super) struct CoverageCounter {
     kept: bool,
 }
 
-/// How the guard predicate affects the counts.
+/// The effect of the guard predicate on the counts.
 #[derive(Clone, Copy)]
 pub(super) enum Predication {
     /// It has none, or coverage is not counted.

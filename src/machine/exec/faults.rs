@@ -33,7 +33,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Box::new(Trap { kind, place: self.place, lanes, access, message })
     }
 
-    /// What is wrong with `bytes` bytes at `address`, if anything.
+    /// The fault of an access to `bytes` bytes at `address`, if any.
     fn classify(&self, address: u64, bytes: u64, space: Space, write: bool, top: u32) -> Option<TrapKind> {
         if !address.is_multiple_of(bytes) {
             return Some(TrapKind::Misaligned);
@@ -81,7 +81,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.program.map.window_of(address)
     }
 
-    /// Where the memory at `address` was freed, if it was.
+    /// The instruction that freed the memory at `address`, if any.
     fn freed(&self, address: u64) -> Option<String> {
         let by = self.runtime.heap.freed_by(address)?;
         Some(format!("this memory was freed at {}, time {}", self.program.place(by.pc), by.tick))
@@ -119,7 +119,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         format!("the address names rank {rank}, but the cluster has {} blocks", self.prepared.config.blocks_of_cluster())
     }
 
-    /// What there is of `space`, where that is a single range.
+    /// The extent of `space`, where that is a single range.
     fn extent(&self, space: Space, offset: u64, group: &Group) -> Option<String> {
         let extent = match space {
             Space::Generic | Space::Global | Space::Const => return None,

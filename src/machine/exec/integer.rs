@@ -260,7 +260,7 @@ fn dot(lanes: &mut Lanes<'_>, f: DotFn, (a_signed, b_signed): (bool, bool), d: D
     }
 }
 
-/// What every integer type can do with its bits.
+/// Bit operations of integer types.
 trait Bits: Copy {
     fn not(self) -> Self;
     fn and(self, b: Self) -> Self;

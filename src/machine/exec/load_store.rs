@@ -13,7 +13,7 @@ use crate::machine::state::memory::{Allocation, LaneAccess, gather, scatter};
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Access, Address, AsyncOp, Base, Dst, ImageFn, MemoryOp, Op, Src, map};
 
-/// Where an access goes.
+/// The memory of an access.
 pub(super) enum Segments {
     /// All of it into one allocation of this space.
     Whole(Space),
@@ -39,7 +39,7 @@ pub(super) struct AccessSegment {
     pub access: LaneAccess,
 }
 
-/// How an element travels from memory to a register.
+/// The conversion of an element from memory to a register.
 #[derive(Clone, Copy)]
 struct Element {
     bits: u8,
@@ -276,7 +276,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         region.find(min).is_some_and(|allocation| allocation.holds(min, max, bytes) && is_known(allocation))
     }
 
-    /// What a checked access that writes reads before that must be known.
+    /// Checks that the bytes are known that an access reads before it writes.
     pub(super) fn check_known(&self, segments: &[AccessSegment], group: &Group) -> Result<(), Box<Trap>> {
         let is_known = |segment: &AccessSegment| {
             let LaneAccess { min, max, bytes, .. } = segment.access;
@@ -326,7 +326,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         skip: u64,
         mut change: impl FnMut(usize, &mut [u8; N]),
     ) {
-        self.effects += 1;
+        self.progress += 1;
         match space {
             Space::Shared => scatter(&mut self.shared.pages, 0, access, skip, change),
             Space::SharedCluster => {
@@ -419,13 +419,29 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
         let (min, max) = (access.min, access.max);
         let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
-        let (place, by, owner) = (self.place, self.block_id(), (self.block_slot - self.rank + rank, rank));
+        let (place, block_id, owner) = (self.place, self.block_id(), (self.block_slot - self.rank + rank, rank));
         let lockstep = self.warp.lockstep(lanes);
         let depth = self.running_depth();
-        AccessEvent { place, by, lanes, lockstep, kind, how, proxy, space, owner, addresses, min, max, bytes, depth, store: None }
+        AccessEvent {
+            place,
+            block_id,
+            lanes,
+            lockstep,
+            kind,
+            semantics: how,
+            proxy,
+            space,
+            owner,
+            addresses,
+            min,
+            max,
+            bytes,
+            depth,
+            store: None,
+        }
     }
 
-    /// How the running instruction accesses memory, and by which path.
+    /// The semantics and the proxy of the running instruction.
     pub(super) fn semantics(&self) -> (Access, Proxy) {
         let op = &self.program.code[self.place.pc.index()].op;
         let how = op.access().unwrap_or_default();

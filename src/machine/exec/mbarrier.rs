@@ -1,4 +1,4 @@
-//! Operations on barrier objects (PTX ISA, "mbarrier"). Lanes go in order, lowest first.
+//! Operations on mbarriers (PTX ISA, "mbarrier"). Lanes go in order, lowest first.
 
 use smallvec::smallvec;
 
@@ -15,12 +15,12 @@ use crate::machine::state::trap::{Trap, TrapKind};
 use crate::machine::state::warp::{GroupState, Polled};
 use crate::program::{Access, Address, Dst, MbarrierOp, Pc};
 
-/// The lanes that name the same barrier object.
+/// The lanes that name the same mbarrier.
 #[derive(Clone, Copy)]
 pub(super) struct Object {
     /// The block slot of the block whose shared memory it is in.
     pub block_slot: u32,
-    /// Where in it.
+    /// Its address there.
     pub address: u32,
     /// The lanes.
     pub lanes: LaneMask,
@@ -29,11 +29,11 @@ pub(super) struct Object {
 /// Lanes and the phase of an object to which they bring what they bring.
 type Phases = smallvec::SmallVec<[(LaneMask, u64); 1]>;
 
-/// What each lane brings to a barrier object, in this order.
+/// The contributions of each lane to an mbarrier, in this order.
 type Contributions = smallvec::SmallVec<[Contribution; 2]>;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
-    /// Executes an operation on barrier objects.
+    /// Executes an operation on mbarriers.
     pub(super) fn mbarrier(&mut self, op: &MbarrierOp, group: &Group, active: LaneMask) -> Executed {
         match *op {
             MbarrierOp::Update { f, ref access, d, a, ref address } => {
@@ -55,7 +55,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// The barrier objects that lanes name, in order of their lowest lane.
+    /// The mbarriers that lanes name, in order of their lowest lane.
     pub(super) fn objects(&mut self, how: &Access, address: &Address, group: &Group, active: LaneMask) -> Result<Vec<Object>, Box<Trap>> {
         let mut access = self.access(address, group, active, MBARRIER_BYTES);
         let segments = self.locate(&mut access, how.space, true, group)?.with(access);
@@ -65,7 +65,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 Space::Shared => self.block_slot,
                 Space::SharedCluster => self.block_slot - self.rank + access.rank,
                 other @ (Space::Generic | Space::Global | Space::Const | Space::Local | Space::Param | Space::ParamFunc) => {
-                    let message = format!("a barrier object is in shared memory; this is the address of {} memory", other.word());
+                    let message = format!("an mbarrier is in shared memory; this is the address of {} memory", other.word());
                     return Err(self.trap(TrapKind::Space, access.mask, &message));
                 }
             };
@@ -114,7 +114,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 | MbarrierFn::ExpectTx
                 | MbarrierFn::CompleteTx => self.contribute(f, object, counts, d, group)?,
             }
-            self.effects += 1;
+            self.progress += 1;
         }
         Ok(self.pause_if_ended(group))
     }
@@ -248,7 +248,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Whose memory a segment of an access is.
+    /// The owner of a segment of an access.
     pub(super) fn owner_of(&self, segment: &AccessSegment) -> MemoryOwner {
         match segment.space {
             Space::Shared => MemoryOwner::Block { block_slot: self.block_slot, index: self.place.block },
@@ -270,7 +270,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if block_slot == self.block_slot { Some(f(self.shared)) } else { self.view().shared(block_slot).map(f) }
     }
 
-    /// What the barrier object at `address` is called; those of other blocks of the cluster are called like the block's own.
+    /// The name of the mbarrier at `address`; those of other blocks of the cluster are named like the block's own.
     pub(super) fn mbarrier_name(&self, address: u32) -> String {
         self.shared.mbarrier_name(self.program, self.prepared.config.kernel, address)
     }
@@ -311,9 +311,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     fn report_change(&mut self, lanes: LaneMask, object: &Object, phase: u64, change: MbarrierChange) {
         let MemoryOwner::Block { index: block, block_slot } = self.owner_at(object.block_slot) else { return };
-        let (place, by, address) = (self.place, self.block_id(), object.address);
+        let (place, block_id, address) = (self.place, self.block_id(), object.address);
         let (how, _) = self.semantics();
-        self.emit(&Event::Mbarrier(MbarrierEvent { place, by, lanes, block, block_slot, address, phase, change, how }));
+        self.emit(&Event::Mbarrier(MbarrierEvent { place, block_id, lanes, block, block_slot, address, phase, change, semantics: how }));
     }
 
     fn report_answer(&mut self, object: &Object, ended: LaneMask, parities: &PerLane<u32>) {
@@ -335,7 +335,7 @@ fn contributed<const N: usize>(what: [Contribution; N]) -> [MbarrierChange; N] {
     what.map(MbarrierChange::Contributed)
 }
 
-/// What a lane whose operand is `count` brings to the object, in this order.
+/// The contributions to the mbarrier of a lane whose operand is `count`, in this order.
 fn contributions(f: MbarrierFn, count: u32) -> Contributions {
     use Contribution::{Arrived, CompleteTx, Dropped, ExpectTx};
     match f {

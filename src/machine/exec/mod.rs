@@ -24,8 +24,8 @@ mod matrix;
 mod mbarrier;
 mod moves;
 mod nearby;
-pub(super) mod neighbours;
 mod operands;
+pub(super) mod other_warps;
 mod sampling;
 mod select;
 mod special_unit;
@@ -69,7 +69,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     fn run_groups(&mut self) -> Pause {
         loop {
-            let next = if self.wants(EventKind::Merged) { self.next_group_observed() } else { self.warp.next_group(&self.prepared.rank) };
+            let next =
+                if self.wants(EventKind::Reconverged) { self.next_group_observed() } else { self.warp.next_group(&self.prepared.rank) };
             let Some(index) = next else { return Pause::Waits };
             let limit = if self.warp.groups.len() == 1 { u32::MAX } else { self.warp.limit(index, &self.prepared.rank) };
             if let Some(pause) = self.run_group(index, limit) {
@@ -203,7 +204,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn report_order(&mut self, lanes: LaneMask, order: Order<'_>) {
         debug_assert!(self.warp.live.contains_all(lanes), "lanes do something that have exited");
         if self.wants(EventKind::Order) {
-            self.emit(&Event::Order(OrderEvent { place: self.place, by: self.block_id(), lanes, order }));
+            self.emit(&Event::Order(OrderEvent { place: self.place, block_id: self.block_id(), lanes, order }));
         }
     }
 
@@ -234,7 +235,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if self.warp.simt_stack.is_none() {
             return;
         }
-        if self.wants(EventKind::Merged) {
+        if self.wants(EventKind::Reconverged) {
             self.next_group_observed();
         } else {
             self.warp.next_group(&self.prepared.rank);
@@ -245,7 +246,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn next_group_observed(&mut self) -> Option<usize> {
         let Self { observer, paused, place, .. } = self;
         self.warp.next_group_reconverged(&self.prepared.rank, |group| {
-            *paused |= observer.event(&Event::Merged(IssuePoint { pc: group.pc, ..*place }, group.mask));
+            *paused |= observer.event(&Event::Reconverged(IssuePoint { pc: group.pc, ..*place }, group.mask));
         })
     }
 

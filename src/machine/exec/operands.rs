@@ -1,4 +1,4 @@
-//! How operations read and write the registers of their lanes.
+//! Access of operations to the registers of their lanes.
 
 use crate::machine::state::block;
 use crate::machine::state::lanes::{LaneMask, PerLane, blend};
@@ -149,7 +149,7 @@ impl<'a> Lanes<'a> {
 
 /// A scalar type with its place in the register file.
 pub trait Lane: Copy {
-    /// What a register slot holds.
+    /// The content of a register slot.
     type Word: Copy + Default;
     /// The value in a slot.
     fn from_word(word: Self::Word) -> Self;

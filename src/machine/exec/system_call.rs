@@ -117,7 +117,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 }
 
-/// What one lane finds in memory at generic addresses.
+/// The values that one lane reads at generic addresses.
 struct Values<'r, 'a, const OBSERVED: bool> {
     run: &'r WarpRun<'a, OBSERVED>,
     group: &'r Group,

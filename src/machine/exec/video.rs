@@ -1,7 +1,7 @@
 //! Video instructions (PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions").
 
 use super::operands::Lanes;
-use crate::isa::{VideoFn, VideoMadMode, VideoMode, VideoPart, VideoSecond, VideoSimdMode};
+use crate::isa::{VideoFn, VideoMadSpec, VideoPart, VideoSecond, VideoSimdSpec, VideoSpec};
 use crate::machine::exec::warp_run::LaneOperation;
 use crate::num::compare::holds;
 use crate::num::video::{self, Kept, MultiplyAdd};
@@ -16,27 +16,27 @@ impl LaneOperation for Video {
     #[inline(always)]
     fn execute(lanes: &mut Lanes<'_>, op: &VideoOp) {
         match *op {
-            VideoOp::Scalar { mode, d, a, b, c } => scalar(lanes, mode, d, [a, b, c]),
-            VideoOp::Mad { mode, d, a, b, c } => multiply_add(lanes, mode, d, [a, b, c]),
-            VideoOp::Simd { mode, d, a, b, c } => simd(lanes, mode, d, [a, b, c]),
+            VideoOp::Scalar { spec, d, a, b, c } => scalar(lanes, spec, d, [a, b, c]),
+            VideoOp::Mad { spec, d, a, b, c } => multiply_add(lanes, spec, d, [a, b, c]),
+            VideoOp::Simd { spec, d, a, b, c } => simd(lanes, spec, d, [a, b, c]),
         }
     }
 }
 
 #[inline(never)]
-fn scalar(lanes: &mut Lanes<'_>, mode: VideoMode, d: Dst, [a, b, c]: [Src; 3]) {
+fn scalar(lanes: &mut Lanes<'_>, spec: VideoSpec, d: Dst, [a, b, c]: [Src; 3]) {
     lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| {
-        let first = first(mode.f, part(a, mode.a), part(b, mode.b));
-        second(mode.second, kept(mode, first), c, mode.d_signed)
+        let first = first(spec.f, part(a, spec.a), part(b, spec.b));
+        second(spec.second, kept(spec, first), c, spec.d_signed)
     });
 }
 
 #[inline(never)]
-fn multiply_add(lanes: &mut Lanes<'_>, mode: VideoMadMode, d: Dst, [a, b, c]: [Src; 3]) {
-    let VideoMadMode { negate_product, negate_c, plus_one, sat, .. } = mode;
-    let signed = mode.a.1 || mode.b.1 || negate_product || negate_c;
-    let words = MultiplyAdd { signed, negate_product, negate_c, plus_one, sat, shift: u32::from(mode.shift) };
-    lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| video::multiply_add(part(a, mode.a), part(b, mode.b), c, words));
+fn multiply_add(lanes: &mut Lanes<'_>, spec: VideoMadSpec, d: Dst, [a, b, c]: [Src; 3]) {
+    let VideoMadSpec { negate_product, negate_c, plus_one, sat, .. } = spec;
+    let signed = spec.a.1 || spec.b.1 || negate_product || negate_c;
+    let words = MultiplyAdd { signed, negate_product, negate_c, plus_one, sat, shift: u32::from(spec.shift) };
+    lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| video::multiply_add(part(a, spec.a), part(b, spec.b), c, words));
 }
 
 /// The part of an operand, extended to a number.
@@ -45,7 +45,7 @@ fn part(word: u32, (part, signed): (VideoPart, bool)) -> i64 {
     video::part(u64::from(word), u32::from(part.first), u32::from(part.bits), signed)
 }
 
-/// What is computed of two parts.
+/// The first operation, on two parts.
 fn first(f: VideoFn, a: i64, b: i64) -> i64 {
     match f {
         VideoFn::Add => a + b,
@@ -61,16 +61,16 @@ fn first(f: VideoFn, a: i64, b: i64) -> i64 {
 }
 
 /// The first result as the second operation finds it.
-fn kept(mode: VideoMode, value: i64) -> i64 {
-    let kept = match mode.f {
+fn kept(spec: VideoSpec, value: i64) -> i64 {
+    let kept = match spec.f {
         VideoFn::Add | VideoFn::Sub => Kept::Sum,
         VideoFn::ShiftLeft { .. } | VideoFn::ShiftRight { .. } => Kept::Shift,
         VideoFn::AbsDiff | VideoFn::Min | VideoFn::Max | VideoFn::Average | VideoFn::Set(_) => Kept::Extremum,
     };
-    match (mode.sat, mode.second) {
+    match (spec.sat, spec.second) {
         (false, _) => video::unclamped(value, kept),
-        (true, VideoSecond::Merge(part)) => video::clamped_part(value, kept, mode.d_signed, u32::from(part.bits)),
-        (true, _) => video::clamped(value, kept, mode.d_signed),
+        (true, VideoSecond::Merge(part)) => video::clamped_part(value, kept, spec.d_signed, u32::from(part.bits)),
+        (true, _) => video::clamped(value, kept, spec.d_signed),
     }
 }
 
@@ -85,20 +85,20 @@ fn second(f: VideoSecond, value: i64, c: u32, signed: bool) -> u32 {
 }
 
 #[inline(never)]
-fn simd(lanes: &mut Lanes<'_>, mode: VideoSimdMode, d: Dst, [a, b, c]: [Src; 3]) {
-    let bits = 32 / u32::from(mode.lanes);
+fn simd(lanes: &mut Lanes<'_>, spec: VideoSimdSpec, d: Dst, [a, b, c]: [Src; 3]) {
+    let bits = 32 / u32::from(spec.elements);
     lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| {
         let both = u64::from(b) << 32 | u64::from(a);
         let pick = |selected: u8, signed: bool| video::part(both, u32::from(selected) * bits, bits, signed);
         let mut result = c;
-        for lane in (0..mode.lanes).filter(|lane| mode.mask >> lane & 1 == 1) {
-            let [from_a, from_b] = mode.select.map(|places| places[usize::from(lane) % 4]);
-            let value = first(mode.f, pick(from_a, mode.signed.0), pick(from_b, mode.signed.1));
-            let value = if mode.sat { video::clamp(value, bits, mode.d_signed) } else { value };
-            result = if mode.accumulate {
+        for element in (0..spec.elements).filter(|element| spec.mask >> element & 1 == 1) {
+            let [from_a, from_b] = spec.select.map(|sources| sources[usize::from(element) % 4]);
+            let value = first(spec.f, pick(from_a, spec.signed.0), pick(from_b, spec.signed.1));
+            let value = if spec.sat { video::clamp(value, bits, spec.d_signed) } else { value };
+            result = if spec.accumulate {
                 result.wrapping_add(value as u32)
             } else {
-                video::insert(value, result, u32::from(lane) * bits, bits)
+                video::insert(value, result, u32::from(element) * bits, bits)
             };
         }
         result

@@ -141,7 +141,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
     }
 }
 
-/// Where the lanes of a `shfl` take their values from, if it is one.
+/// The source lanes of a `shfl`, if it is one.
 fn sources(lanes: &Lanes<'_>, op: &WarpOp) -> Option<PerLane<u32>> {
     let WarpOp::Shuffle { f, b, c, .. } = op else { return None };
     Some(shuffle_sources(lanes, *f, [*b, *c]).0)
@@ -159,7 +159,7 @@ fn is_same_collective(one: &WarpOp, other: &WarpOp) -> bool {
     }
 }
 
-/// What each lane contributes to a collective.
+/// The contribution of each lane to a collective.
 fn contributed(lanes: &Lanes<'_>, op: &WarpOp) -> PerLane<u64> {
     match op {
         WarpOp::Shuffle { a, .. } | WarpOp::Redux { a, .. } | WarpOp::Match { width: Width::B32, a, .. } => lanes.get32(*a).map(u64::from),

@@ -1,8 +1,8 @@
 //! One scheduling turn of one warp: what an instruction can reach, and what it does to the control flow of its group.
 
 use crate::machine::event::{EventMask, Observer};
-use crate::machine::exec::neighbours::Neighbours;
 use crate::machine::exec::operands::Lanes;
+use crate::machine::exec::other_warps::OtherWarps;
 use crate::machine::in_flight::copy::view::EndedPhases;
 use crate::machine::in_flight::policy::CompletionPolicy;
 use crate::machine::state::barrier::ClusterBarrier;
@@ -45,7 +45,7 @@ pub enum Pause {
         /// The lanes.
         mask: LaneMask,
     },
-    /// A phase of a barrier object ended, for which a group may wait.
+    /// A phase of an mbarrier ended, for which a group may wait.
     PhaseEnded,
     /// Lanes exited.
     LanesExited {
@@ -56,7 +56,7 @@ pub enum Pause {
     Trapped(Box<Trap>),
 }
 
-/// What an instruction does to the flow of its group.
+/// The effect of an instruction on the control flow of its group.
 pub enum Flow {
     /// On to the next instruction.
     Next,
@@ -68,7 +68,7 @@ pub enum Flow {
     Pause(Pause),
 }
 
-/// What has come of an instruction.
+/// The result of an instruction.
 pub type Executed = Result<Flow, Box<Trap>>;
 
 /// The hot part of the running group: converged lanes, which stand at one pc in one frame and execute their next instruction together.
@@ -80,7 +80,7 @@ pub struct Group {
     pub pc: Pc,
     /// Its lanes.
     pub mask: LaneMask,
-    /// Where its registers are.
+    /// The frame of its registers.
     pub frame: FrameBase,
 }
 
@@ -88,13 +88,13 @@ pub struct Group {
 pub struct WarpRun<'a, const OBSERVED: bool> {
     /// The program.
     pub program: &'a Program,
-    /// What was worked out for the launch.
+    /// The tables of the launch.
     pub prepared: &'a PreparedLaunch,
     /// Global memory.
     pub global: &'a mut Region,
     /// Constant memory.
     pub constant_memory: &'a Region,
-    /// What the device runtime keeps.
+    /// The state of the device runtime.
     pub runtime: &'a mut Runtime,
     /// The block's shared memory.
     pub shared: &'a mut Shared,
@@ -104,7 +104,7 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub block_slot: u32,
     /// The block's rank in its cluster.
     pub rank: u32,
-    /// Where its shared memory begins in the window of shared memory.
+    /// The start of its shared memory in the window of shared memory.
     pub shared_base: u64,
     /// The values of the program's immediate operands, as blocks of this rank see them.
     pub immediates: &'a Immediates,
@@ -117,28 +117,28 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     /// Whether the warps of the block's warpgroups multiply together.
     pub warpgroups: &'a mut Warpgroups,
     /// The other warps of the block.
-    pub neighbours: Neighbours<'a>,
+    pub other_warps: OtherWarps<'a>,
     /// Asynchronous operations in flight.
     pub in_flight: &'a mut InFlight,
     /// When what is in flight ends.
     pub completion: &'a dyn CompletionPolicy,
-    /// Barrier objects a phase of which has ended in this turn.
+    /// Mbarriers a phase of which has ended in this turn.
     pub ended: EndedPhases,
-    /// Number of externally visible effects so far.
-    pub effects: u64,
+    /// The number of externally visible changes so far: memory, barriers, exits.
+    pub progress: u64,
     /// The warp.
     pub warp: &'a mut Warp,
     /// The observer of the run.
     pub observer: &'a mut dyn Observer,
     /// The kinds of events that are wanted.
     pub wants: EventMask,
-    /// What has run, if the launch keeps it.
+    /// The coverage, if the launch records it.
     pub coverage: Option<&'a mut Coverage>,
     /// Lanes that the running instruction has made wait for others, which will execute it with them.
     pub waiting: LaneMask,
-    /// How far the clocks are ahead of the ticks.
+    /// The offset of the clocks to the ticks.
     pub clock_jump: ClockJump,
-    /// Where and when; `pc` and `tick` are those of the running instruction.
+    /// The place of issue; `pc` and `tick` are those of the running instruction.
     pub place: IssuePoint,
     /// The group that runs, of those of the warp.
     pub running: usize,

@@ -54,16 +54,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             self.touch_by_wgmma(&wgmma);
             self.report_wgmma(WgmmaChange::Issued { wgmma: &wgmma, fenced: self.warp.wgmmas.is_fenced() });
         }
-        self.effects += 1;
+        self.progress += 1;
         self.warp.wgmmas.issue(Arc::clone(&wgmma), &mut self.warp.registers);
         self.in_flight.add_wgmma(wgmma);
         if self.completion.at_issue() == AtIssue::Ends {
-            self.end_next_wgmma();
+            self.complete_next_wgmma();
         }
         Ok(())
     }
 
-    /// What `op` is in this warp, once it is known that it can be executed. It has no number yet.
+    /// The matrix multiplication `op` of this warp, checked. It has no number yet.
     fn checked_wgmma(&mut self, id: WgmmaId, op: &WgmmaOp, group: &Group) -> Result<Wgmma, Box<Trap>> {
         let warp = self.place.warp.number();
         let a = match op.a {
@@ -78,15 +78,15 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let b = SharedTile { descriptor: b, major: op.b_major, first: 0, count: op.shape.n, bytes: bytes_of(op.shape.k) };
         a.iter().try_for_each(|tile| self.check_tile("A", *tile))?;
         self.check_tile("B", b)?;
-        let turn = WarpgroupStep { pc: group.pc, a: a.map_or(0, |tile| tile.descriptor.bits), b: b.descriptor.bits, accumulates };
-        self.take_step(turn)?;
+        let step = WarpgroupStep { pc: group.pc, a: a.map_or(0, |tile| tile.descriptor.bits), b: b.descriptor.bits, accumulates };
+        self.agree_on_step(step)?;
         let lanes = self.lanes(group, LaneMask::ALL);
         let metadata = op.metadata.map_or([0; 32], |(metadata, _)| *lanes.get32(metadata));
         let slot = |slot: Slot| slot.in_frame(group.frame.b32);
         Ok(Wgmma {
             id: 0,
             issued: self.place,
-            by: self.block_id(),
+            block_id: self.block_id(),
             op: id,
             group: self.warp.wgmmas.committed(),
             frame: group.frame,
@@ -146,7 +146,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Checks that the other warps of the warpgroup execute the same.
-    fn take_step(&mut self, turn: WarpgroupStep) -> Result<(), Box<Trap>> {
+    fn agree_on_step(&mut self, step: WarpgroupStep) -> Result<(), Box<Trap>> {
         let warp = self.place.warp.number();
         let warps = self.prepared.config.block.iter().product::<u32>() / 32;
         let first = warp - warp % WARPS;
@@ -154,29 +154,29 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let message = format!("wgmma needs a warpgroup of four whole warps, warps {first} to {}, but the block has {warps}", first + 3);
             return Err(self.trap(TrapKind::WgmmaSequence, LaneMask::ALL, &message));
         }
-        self.warpgroups.take(warp, turn).map_err(|disagreement| match disagreement {
+        self.warpgroups.execute(warp, step).map_err(|disagreement| match disagreement {
             Disagreement::Exited(other) => {
                 let message = format!("warp {other} of the same warpgroup has exited without executing this wgmma");
                 self.trap(TrapKind::WgmmaSequence, LaneMask::ALL, &message)
             }
-            Disagreement::Other(other, taken) if taken.pc != turn.pc => {
+            Disagreement::Other(other, theirs) if theirs.pc != step.pc => {
                 let message = format!(
                     "warp {other} of the same warpgroup executed the wgmma at {} here: all four must execute the same",
-                    self.program.place(taken.pc)
+                    self.program.place(theirs.pc)
                 );
                 self.trap(TrapKind::WgmmaSequence, LaneMask::ALL, &message)
             }
-            Disagreement::Other(other, taken) => self.different_operands(other, taken, turn),
+            Disagreement::Other(other, theirs) => self.different_operands(other, theirs, step),
         })
     }
 
-    fn different_operands(&self, other: u32, taken: WarpgroupStep, turn: WarpgroupStep) -> Box<Trap> {
+    fn different_operands(&self, other: u32, theirs: WarpgroupStep, step: WarpgroupStep) -> Box<Trap> {
         let (name, theirs, own) = match () {
-            () if taken.a != turn.a => ("a descriptor of A", taken.a, turn.a),
-            () if taken.b != turn.b => ("a descriptor of B", taken.b, turn.b),
+            () if theirs.a != step.a => ("a descriptor of A", theirs.a, step.a),
+            () if theirs.b != step.b => ("a descriptor of B", theirs.b, step.b),
             () => {
                 let message =
-                    format!("scale-d is {} here and {} in warp {other} of the same warpgroup", turn.accumulates, taken.accumulates);
+                    format!("scale-d is {} here and {} in warp {other} of the same warpgroup", step.accumulates, theirs.accumulates);
                 return self.trap(TrapKind::WgmmaSequence, LaneMask::ALL, &message);
             }
         };
@@ -184,7 +184,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.trap(TrapKind::WgmmaDescriptor, LaneMask::ALL, &message)
     }
 
-    /// A function returns: the manual does not say what becomes of registers that are in flight then.
+    /// A function returns: the manual does not define the registers of operations in flight then.
     pub(super) fn check_wgmmas_of_frame(&self, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
         if self.warp.wgmmas.is_empty() {
             return Ok(());
@@ -198,8 +198,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     pub(super) fn report_wgmma(&mut self, change: WgmmaChange<'_>) {
         if self.wants(EventKind::Wgmma) {
-            let (place, by, lanes) = (self.place, self.block_id(), self.warp.live);
-            self.emit(&Event::Wgmma(WgmmaEvent { place, by, lanes, change, tick: place.tick }));
+            let (place, block_id, lanes) = (self.place, self.block_id(), self.warp.live);
+            self.emit(&Event::Wgmma(WgmmaEvent { place, block_id, lanes, change, tick: place.tick }));
         }
     }
 
@@ -230,10 +230,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     fn touch_register(&mut self, used: Use, slot: Slot, lanes: LaneMask) {
-        let by = self.writer_of(slot).or_else(|| self.reader_of(slot).filter(|_| used == Use::Write));
-        let change = WgmmaChange::Touched { used, slot, by: by.as_deref() };
-        let (place, by) = (self.place, self.block_id());
-        self.emit(&Event::Wgmma(WgmmaEvent { place, by, lanes, change, tick: place.tick }));
+        let wgmma = self.writer_of(slot).or_else(|| self.reader_of(slot).filter(|_| used == Use::Write));
+        let change = WgmmaChange::Touched { used, slot, wgmma: wgmma.as_deref() };
+        let (place, block_id) = (self.place, self.block_id());
+        self.emit(&Event::Wgmma(WgmmaEvent { place, block_id, lanes, change, tick: place.tick }));
     }
 
     /// The latest that writes a register and that the warp has not waited for.

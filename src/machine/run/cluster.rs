@@ -19,7 +19,7 @@ impl Block {
         self.cluster.arrived.resize(self.warps.len(), LaneMask::NONE);
         assert!(!self.cluster.arrived[warp].intersects(mask), "lanes arrive at the cluster's barrier twice");
         self.cluster.arrived[warp] |= mask;
-        assert!(self.cluster.arrived_of(warp).contains_all(mask), "lanes arrive at the cluster's barrier and are not noted");
+        assert!(self.cluster.arrived_of(warp).contains_all(mask), "lanes arrive at the cluster's barrier and are not recorded");
     }
 
     /// Whether all its threads that have not exited have arrived at the barrier of the cluster.
@@ -58,8 +58,8 @@ impl Machine {
         let phase = phases.next();
         assert!(phases.all(|other| Some(other) == phase), "blocks of one cluster are in different phases");
         self.stall.count_cluster_barrier();
-        let by = BlockId { number: self.blocks[block_slot].as_ref().map_or(0, |block| block.number), block_slot: block_slot as u32 };
+        let block_id = BlockId { number: self.blocks[block_slot].as_ref().map_or(0, |block| block.number), block_slot: block_slot as u32 };
         let order = Order::ClusterBarrierCompleted { first, blocks: size };
-        observer.report(EventKind::Order, || Event::Order(OrderEvent { place, by, lanes: LaneMask::NONE, order }))
+        observer.report(EventKind::Order, || Event::Order(OrderEvent { place, block_id, lanes: LaneMask::NONE, order }))
     }
 }

@@ -1,4 +1,4 @@
-//! What an observer that follows a launch is shown at its two ends.
+//! The data that an observer of a launch gets at its beginning and its end.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::program::{Pc, Program};
 /// A launch that is about to issue its first instruction.
 #[derive(Clone)]
 pub struct LaunchStart {
-    /// What was worked out for it.
+    /// Its tables.
     pub prepared: Arc<PreparedLaunch>,
     /// The addresses of global memory that hold nothing before something is written there.
     pub undefined: Vec<Range<u64>>,
@@ -31,20 +31,20 @@ pub struct LaunchStart {
 /// A launch that has ended or was cut off.
 #[derive(Clone, Debug, Default)]
 pub struct LaunchEnd {
-    /// When.
+    /// The tick.
     pub tick: Tick,
     /// Whether no thread that is left can run.
     pub is_deadlocked: bool,
     /// The blocks that have not finished.
     pub blocks: Vec<UnfinishedBlock>,
-    /// Slot and address of the barrier objects on which copies in flight complete.
+    /// Slot and address of the mbarriers on which copies in flight complete.
     pub awaited: Vec<(u32, u32)>,
 }
 
 /// A block that has not finished.
 #[derive(Clone, Debug)]
 pub struct UnfinishedBlock {
-    /// Which.
+    /// The block.
     pub id: BlockId,
     /// Its index in the grid.
     pub index: [u32; 3],
@@ -72,7 +72,7 @@ pub struct UnfinishedGroup {
     pub pc: Pc,
     /// The instruction at which they wait.
     pub current_pc: Pc,
-    /// What they wait for.
+    /// Their state: the barrier, copy or phase that they wait for.
     pub state: GroupState,
     /// Whether the instruction at which they wait names its lanes by a mask.
     pub has_mask: bool,

@@ -1,4 +1,4 @@
-//! How much simulated state a run holds, and the limit on it.
+//! The footprint of a run: its simulated state in bytes, and the limit on it.
 //!
 //! Counted is what the modelled machine would hold: pages of global memory that were written, and of every resident block its
 //! registers, call frames, touched local memory and shared memory. Nothing depends on the host, its allocator or on what snapshots
@@ -13,7 +13,7 @@ use crate::machine::state::warp::{CallFrame, Warp, depth};
 const CHECK_TICKS: u64 = 1 << 10;
 
 impl Machine {
-    /// How much simulated state there is now.
+    /// The present footprint.
     pub fn footprint(&self) -> Footprint {
         Footprint { global: self.device.touched_bytes(), blocks: self.block_bytes }
     }

@@ -50,10 +50,10 @@ impl Machine {
 
     /// Gives the turn to the warp with the highest priority; false if none can run.
     pub(in crate::machine) fn select_by_priority(&mut self) -> bool {
-        let (now, effects, ran) = (self.tick(), self.effects, self.ran_last());
+        let (now, progress, ran) = (self.tick(), self.progress, self.ran_last());
         let Some(mut priorities) = self.cursor.priorities.take() else { return false };
         if let Some(ran) = ran {
-            priorities.end_turn(ran, now, effects);
+            priorities.end_turn(ran, now, progress);
         }
         let mut best: Option<(Rank, usize, usize)> = None;
         for (block_slot, block) in self.blocks.iter().enumerate() {

@@ -25,18 +25,18 @@ pub const CLUSTER: u32 = u32::MAX;
 impl Machine {
     /// Whether all threads that can run were found to spin forever, and nothing has changed since.
     pub(in crate::machine) fn is_livelocked(&self) -> bool {
-        self.livelock.proven && self.livelock.effects == self.effects
+        self.livelock.proven && self.livelock.progress == self.progress
     }
 
     /// The user changed a register or memory; restarts livelock detection.
     pub fn restart_detection(&mut self) {
-        self.effects = self.effects.wrapping_add(1);
+        self.progress = self.progress.wrapping_add(1);
     }
 
     /// The current warp begins its scheduling turn: whether all threads that can run are now known to spin forever.
     pub(in crate::machine) fn detects_livelock(&mut self) -> bool {
-        if self.effects != self.livelock.effects {
-            self.livelock = Livelock::no_progress_since(self.tick, self.effects);
+        if self.progress != self.livelock.progress {
+            self.livelock = Livelock::no_progress_since(self.tick, self.progress);
             self.clock_jump.rest();
         }
         if self.tick < self.livelock.opens {
@@ -63,7 +63,7 @@ impl Machine {
     /// Threads of the block in `block_slot` have arrived at a barrier that hands nothing over.
     pub(in crate::machine) fn arrived_quietly(&mut self, block_slot: usize, barrier: u32) {
         assert!(block_slot < self.blocks.len(), "threads arrive in a block slot that is not there");
-        if self.tick >= self.livelock.opens && self.effects == self.livelock.effects {
+        if self.tick >= self.livelock.opens && self.progress == self.livelock.progress {
             self.livelock.arrived.insert((block_slot, barrier));
         }
     }

@@ -51,7 +51,7 @@ pub(in crate::machine) struct MadeProgress {
 type Outcome = Result<MadeProgress, Box<Trap>>;
 
 impl Machine {
-    /// What happens by itself between two turns: copies end at random, and long waits time out.
+    /// The changes between two turns (time slices): copies complete at random, and long waits time out.
     pub(in crate::machine) fn between_turns(&mut self, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
         let chosen = self.completion.between_turns(&|| ids_in_flight(&self.in_flight, &self.blocks).count());
@@ -90,7 +90,7 @@ impl Machine {
 
     /// Whether the groups that wait were found to do so forever, and nothing has changed since.
     fn waits_forever(&self) -> bool {
-        self.stall.proven && self.stall.effects == self.effects
+        self.stall.proven && self.stall.progress == self.progress
     }
 
     /// No group can run: whether those that wait for phases, if any do, have only come back to where they were.
@@ -103,10 +103,10 @@ impl Machine {
         }
         assert!(!self.resident_blocks().any(|block| block.warps.iter().any(|warp| warp.can_run())), "a group can run");
         assert!(self.stall.barriers_then <= self.stall.barriers_completed, "more barriers were completed than there were");
-        if self.effects != self.stall.effects {
+        if self.progress != self.stall.progress {
             self.clock_jump.rest();
-            let (effects, barriers_then) = (self.effects, self.stall.barriers_completed);
-            self.stall = StallState { polls: 0, rounds: 0, next: 1, proven: false, effects, barriers_then, ..self.stall.clone() };
+            let (progress, barriers_then) = (self.progress, self.stall.barriers_completed);
+            self.stall = StallState { polls: 0, rounds: 0, next: 1, proven: false, progress, barriers_then, ..self.stall.clone() };
             self.stall.waiters_hash = self.waiters_hash();
             return false;
         }
@@ -131,7 +131,7 @@ impl Machine {
         self.stall.proven
     }
 
-    /// Ends the copies that will bring something to the barrier objects for which groups wait, unless only the user may.
+    /// Ends the copies that will bring something to the mbarriers for which groups wait, unless only the user may.
     pub(in crate::machine) fn end_awaited_copies(&mut self, observer: &mut dyn Observer) -> Outcome {
         let mut made_progress = MadeProgress { goes_on: false, paused: false };
         if !self.in_flight.has_copies() || self.completion.when_awaited() == WhenAwaited::WaitsForUser {
@@ -146,7 +146,7 @@ impl Machine {
         Ok(made_progress)
     }
 
-    /// The barrier objects for which groups wait, by block slot and address.
+    /// The mbarriers for which groups wait, by block slot and address.
     fn awaited(&self) -> Vec<(u32, u32)> {
         let mut awaited = Vec::new();
         for (block_slot, block) in self.blocks.iter().enumerate() {
@@ -225,7 +225,7 @@ impl Machine {
     /// Ends the copy or matrix multiplication with this number, as the user asks; false if it is not in flight.
     ///
     /// # Errors
-    /// If the barrier object that it completes on cannot take its bytes.
+    /// If the mbarrier that it completes on cannot take its bytes.
     pub fn complete(&mut self, id: u64, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         Ok(self.complete_by_id(id, observer)?.is_some())
     }
@@ -245,7 +245,7 @@ impl Machine {
         if let CopyKind::CpAsyncArrive = copy.work {
             let before: Vec<_> = self
                 .in_flight
-                .copies_of(copy.by.number, copy.issued.warp.number())
+                .copies_of(copy.block_id.number, copy.issued.warp.number())
                 .filter(|other| other.is_awaited_by(copy))
                 .cloned()
                 .collect();
@@ -270,24 +270,24 @@ impl Machine {
             ended: &mut ended,
         };
         if let Err(refused) = copy.end(copy.lanes, tick, &mut view) {
-            let owner = self.resident_blocks().find(|block| block.number == copy.by.number);
+            let owner = self.resident_blocks().find(|block| block.number == copy.block_id.number);
             return Err(copy.fault(refused, |address| owner.map_or(format!("{address:#x}"), |block| self.mbarrier_name(block, address))));
         }
         self.in_flight.remove_copy(&copy, copy.lanes);
         debug_assert!(!self.in_flight.copies().any(|other| other.id == copy.id), "a copy that has ended is in flight");
-        self.effects = self.effects.wrapping_add(1);
+        self.progress = self.progress.wrapping_add(1);
         let event = CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick };
         let described = observer.report(EventKind::Copy, || Event::Copy(event));
         let paused = self.wake_at_mbarriers(&ended, observer);
         let waits = |group: &LaneGroup| group.state == GroupState::AtCopies;
-        let owner = self.blocks.iter_mut().flatten().find(|block| block.number == copy.by.number);
+        let owner = self.blocks.iter_mut().flatten().find(|block| block.number == copy.block_id.number);
         if let Some(block) = owner.filter(|block| block.warps.iter().any(|warp| warp.groups.iter().any(waits))) {
             Arc::make_mut(block).wake(|state| state == GroupState::AtCopies);
         }
         Ok(described || paused)
     }
 
-    /// Wakes the groups that wait for barrier objects of which a phase has ended. True if the observer asks for a pause.
+    /// Wakes the groups that wait for mbarriers of which a phase has ended. True if the observer asks for a pause.
     pub(in crate::machine) fn wake_at_mbarriers(&mut self, ended: &[(u32, u32)], observer: &mut dyn Observer) -> bool {
         let mut paused = false;
         for (block_slot, address) in ended {
@@ -296,14 +296,23 @@ impl Machine {
             block.wake_at_mbarrier(*address);
             let last = block.shared.mbarriers().find(|(at, _)| at == address).and_then(|(_, barrier)| barrier.history.last());
             assert!(last.is_none_or(|phase| phase.ended <= self.tick), "a phase ends that is still to come");
-            let by = BlockId { number: block.number, block_slot: *block_slot };
+            let block_id = BlockId { number: block.number, block_slot: *block_slot };
             let phase = block.shared.mbarrier(*address).ok().and_then(|barrier| barrier.history.last());
             if let Some(phase) = phase.filter(|_| observer.mask().has(EventKind::Mbarrier)) {
                 let (place, lanes, change) = (phase.last.place, phase.last.lanes, MbarrierChange::Ended(phase.number));
                 let (block, block_slot, address, phase) = (block.index, *block_slot, *address, phase.number);
                 let how = Access::default();
-                paused |=
-                    observer.event(&Event::Mbarrier(MbarrierEvent { place, by, lanes, block, block_slot, address, phase, change, how }));
+                paused |= observer.event(&Event::Mbarrier(MbarrierEvent {
+                    place,
+                    block_id,
+                    lanes,
+                    block,
+                    block_slot,
+                    address,
+                    phase,
+                    change,
+                    semantics: how,
+                }));
             }
         }
         paused
@@ -316,7 +325,7 @@ impl AsyncCopy {
         matches!(self.work, CopyKind::CpAsync(_)) && self.id < other.id && self.lanes.intersects(other.lanes)
     }
 
-    /// The fault of a copy whose barrier object, which `name` names, cannot take what it brings.
+    /// The fault of a copy whose mbarrier, which `name` names, cannot take what it brings.
     pub fn fault(&self, refused: Refused, name: impl Fn(u32) -> String) -> Box<Trap> {
         let (address, bytes) = match self.ends {
             CopyCompletion::Mbarrier { owner: MemoryOwner::Block { .. }, address, bytes } => (address, bytes),

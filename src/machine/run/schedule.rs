@@ -1,4 +1,4 @@
-//! Which warp runs next.
+//! The scheduler: which warp runs next.
 //!
 //! A warp keeps its scheduling turn until it waits, exits or has run for [`WARP_TURN`] ticks; then the next warp of its block that can run
 //! has its turn, and after [`BLOCK_TURN`] ticks, or when no warp of the block can run, the next block. So no warp starves, and a block's
@@ -11,7 +11,7 @@ use triomphe::Arc;
 
 use crate::isa::BarrierFn;
 use crate::machine::event::{Event, EventKind, EventMask, Observer, Order, OrderEvent};
-use crate::machine::exec::neighbours::Neighbours;
+use crate::machine::exec::other_warps::OtherWarps;
 use crate::machine::exec::warp_run::{Pause, WarpRun};
 use crate::machine::in_flight::copy::view::EndedPhases;
 use crate::machine::run::deadlock;
@@ -127,11 +127,11 @@ impl Machine {
             after,
             cluster: &block.cluster,
             warpgroups: &mut block.warpgroups,
-            neighbours: Neighbours { before: lower, after: higher },
+            other_warps: OtherWarps { before: lower, after: higher },
             in_flight: &mut self.in_flight,
             completion: &*self.completion,
             ended: EndedPhases::new(),
-            effects: 0,
+            progress: 0,
             warp: Arc::make_mut(own),
             wants: observer.mask(),
             observer: &mut *observer,
@@ -147,7 +147,7 @@ impl Machine {
         let held = run.warp.state_bytes();
         let pause = run.run();
         let taken = run.warp.state_bytes();
-        let (effects, ended, used) = (run.effects, std::mem::take(&mut run.ended), allowance - run.left);
+        let (progress, ended, used) = (run.progress, std::mem::take(&mut run.ended), allowance - run.left);
         let (mut paused, last) = (run.paused, IssuePoint { tick: run.place.tick.saturating_sub(1), ..run.place });
         assert!(used <= self.cursor.warp_left, "a warp runs longer than its turn");
         assert!(self.tick + u64::from(used) <= end, "a run goes past its budget");
@@ -157,7 +157,7 @@ impl Machine {
         self.cursor.warp_left -= used;
         self.cursor.block_left = self.cursor.block_left.saturating_sub(used);
         assert!(self.tick > last.tick || used == 0, "time does not advance");
-        self.effects = self.effects.wrapping_add(effects);
+        self.progress = self.progress.wrapping_add(progress);
         paused |= self.take_up(pause, last, observer)?;
         paused |= self.wake_at_mbarriers(&ended, observer);
         Ok(paused)
@@ -168,7 +168,7 @@ impl Machine {
         let Cursor { block_slot, warp, .. } = self.cursor;
         self.note_progress(&pause, last.pc);
         let Some(block) = self.blocks[block_slot].as_mut().map(Arc::make_mut) else { return Ok(false) };
-        let (by, mut paused) = (BlockId { number: block.number, block_slot: block_slot as u32 }, false);
+        let (block_id, mut paused) = (BlockId { number: block.number, block_slot: block_slot as u32 }, false);
         match pause {
             Pause::TurnOver | Pause::Waits | Pause::PhaseEnded => {}
             Pause::ArrivedAtCluster { mask } => {
@@ -178,13 +178,13 @@ impl Machine {
             Pause::Arrived { id, mask, wanted, votes } => {
                 let released = block.arrive(&self.device.program, warp, id, mask, wanted, votes);
                 self.stall.count_barriers(released.as_slice());
-                paused |= report_released(released.as_slice(), by, last, observer);
+                paused |= report_released(released.as_slice(), block_id, last, observer);
                 paused |= observer.report(EventKind::Arrived, || Event::Arrived(last, block));
             }
             Pause::LanesExited { before } => {
                 let released = block.lanes_exited(&self.device.program, warp, before);
                 self.stall.count_barriers(&released);
-                paused |= report_released(&released, by, last, observer);
+                paused |= report_released(&released, block_id, last, observer);
                 paused |= observer.report(EventKind::Arrived, || Event::Arrived(last, block));
                 let done = block.is_done();
                 assert_eq!(done, block.warps.iter().all(|warp| warp.live.is_empty()), "a block is done when all its lanes have exited");
@@ -212,7 +212,7 @@ impl Machine {
         };
         match quiet {
             Some((block_slot, barrier)) => self.arrived_quietly(block_slot, barrier),
-            None => self.livelock = Livelock::no_progress_since(self.tick, self.effects),
+            None => self.livelock = Livelock::no_progress_since(self.tick, self.progress),
         }
     }
 
@@ -267,7 +267,7 @@ impl Machine {
         let block = Arc::make_mut(block);
         let place = IssuePoint { pc: Pc(0), tick: self.tick, block: block.index, warp: WarpId::new(number as u32) };
         Arc::make_mut(&mut block.warps[number]).next_group_reconverged(&self.prepared.rank, |group| {
-            paused |= observer.report(EventKind::Merged, || Event::Merged(IssuePoint { pc: group.pc, ..place }, group.mask));
+            paused |= observer.report(EventKind::Reconverged, || Event::Reconverged(IssuePoint { pc: group.pc, ..place }, group.mask));
         });
         paused
     }
@@ -358,7 +358,7 @@ impl Machine {
         self.cursor.warp = warp;
         self.cursor.warp_left = ticks;
         if matches!(self.prepared.config.schedule, Schedule::Switched(_)) {
-            self.cursor.effects = self.effects;
+            self.cursor.progress = self.progress;
         }
     }
 
@@ -406,11 +406,11 @@ impl Machine {
 }
 
 /// Reports the barriers of the block `by` that the instruction at `place` released.
-fn report_released(released: &[Released], by: BlockId, place: IssuePoint, observer: &mut dyn Observer) -> bool {
+fn report_released(released: &[Released], block_id: BlockId, place: IssuePoint, observer: &mut dyn Observer) -> bool {
     let mut paused = false;
     for Released { id, arrived } in released {
         let order = Order::BarrierCompleted { id: *id, arrived };
-        paused |= observer.report(EventKind::Order, || Event::Order(OrderEvent { place, by, lanes: LaneMask::NONE, order }));
+        paused |= observer.report(EventKind::Order, || Event::Order(OrderEvent { place, block_id, lanes: LaneMask::NONE, order }));
     }
     paused
 }

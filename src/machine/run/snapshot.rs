@@ -1,4 +1,4 @@
-//! What two clones of one machine share, and so what happened between them.
+//! The state that two clones of one machine share, which shows what did not change between them.
 //!
 //! A clone holds on to everything it shares, so whatever is written afterwards is copied first and gets an address of its own. Of two
 //! snapshots of one run, parts with the same address are the same and were not touched in between.

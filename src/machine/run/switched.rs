@@ -40,7 +40,7 @@ impl Machine {
     /// over; false if it did not, or cannot run.
     pub(in crate::machine) fn begins_or_goes_on(&mut self) -> bool {
         let (block_slot, warp) = (self.cursor.block_slot, self.cursor.warp);
-        let may_go_on = self.tick() == self.start() || self.cursor.effects != self.effects;
+        let may_go_on = self.tick() == self.start() || self.cursor.progress != self.progress;
         let goes_on = may_go_on && self.can_run(block_slot, warp);
         if goes_on {
             self.begin_turn(block_slot, warp, WARP_TURN);
@@ -72,12 +72,12 @@ impl Machine {
     }
 
     /// Externally visible effects of threads so far, modulo 2^64: a thread that spins has none.
-    pub fn effects(&self) -> u64 {
-        self.effects
+    pub fn progress(&self) -> u64 {
+        self.progress
     }
 
-    /// Where the lanes of a warp stand, group by group, and what they wait for; nothing if its block is not on the machine.
-    pub fn stand(&self, block: u64, warp: u32) -> Vec<(Pc, LaneMask, GroupState)> {
+    /// The pc, the lanes and the state of each group of a warp; nothing if its block is not resident.
+    pub fn group_states(&self, block: u64, warp: u32) -> Vec<(Pc, LaneMask, GroupState)> {
         let groups = self.warp_of(block, warp).into_iter().flat_map(|warp| &warp.groups);
         let mut stand: Vec<_> = groups.map(|group| (group.pc, group.mask, group.state)).collect();
         stand.sort_unstable_by_key(|(_, mask, _)| mask.first());
@@ -91,7 +91,7 @@ impl Machine {
         Some(digest.finish())
     }
 
-    /// The barrier objects in the shared memory of its block for which a warp waits: the address of each, and its phase.
+    /// The mbarriers in the shared memory of its block for which a warp waits: the address of each, and its phase.
     pub fn awaited_phases(&self, block: u64, warp: u32) -> Vec<(u32, u64)> {
         let Some(resident) = self.resident_blocks().find(|resident| resident.number == block) else { return Vec::new() };
         let groups = self.warp_of(block, warp).into_iter().flat_map(|warp| &warp.groups);

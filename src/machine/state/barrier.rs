@@ -54,8 +54,8 @@ impl Barrier {
         self.votes += (votes & mask).count();
         self.voters += mask.count();
         assert!(self.votes <= self.voters, "more predicates are true than there are");
-        assert!(self.arrived[warp].contains_all(mask), "lanes arrive and are not noted");
-        assert!(self.count >= self.noted(), "threads arrive and are not counted");
+        assert!(self.arrived[warp].contains_all(mask), "lanes arrive and are not recorded");
+        assert!(self.count >= self.arrived_lanes(), "threads arrive and are not counted");
     }
 
     /// Corrects the count of `warp` after lanes of it exited, which leaves `live`.
@@ -65,11 +65,11 @@ impl Barrier {
         if !arrived.is_empty() {
             self.count += contribution(*arrived, live).saturating_sub(contribution(*arrived, live_before));
         }
-        assert!(self.count >= self.noted(), "threads that have arrived are not counted any more");
+        assert!(self.count >= self.arrived_lanes(), "threads that have arrived are not counted any more");
     }
 
-    /// The lanes that are noted as arrived.
-    fn noted(&self) -> u32 {
+    /// The number of lanes that have arrived.
+    fn arrived_lanes(&self) -> u32 {
         self.arrived.iter().map(|lanes| lanes.count()).sum()
     }
 
@@ -96,7 +96,7 @@ impl Barrier {
     }
 }
 
-/// What a warp counts for when `arrived` of its lanes are there and `live` have not exited.
+/// The arrivals that a warp contributes when the lanes `arrived` have arrived and the lanes `live` have not exited.
 fn contribution(arrived: LaneMask, live: LaneMask) -> u32 {
     if !arrived.is_empty() && arrived.contains_all(live) { LANES as u32 } else { arrived.count() }
 }

@@ -104,7 +104,7 @@ impl Block {
         released
     }
 
-    /// Wakes the groups that wait for the barrier object at `address`: they poll it again.
+    /// Wakes the groups that wait for the mbarrier at `address`: they poll it again.
     pub fn wake_at_mbarrier(&mut self, address: u32) {
         self.wake(|state| state == GroupState::AtMbarrier { address });
     }

@@ -16,10 +16,10 @@ use crate::program::{ControlOp, Inst, MoveOp, Op, Pc, Program};
 /// The first jump, and the one after the last, as powers of two: from a thousand ticks to a quarter of an hour of nanoseconds.
 const JUMPS: Range<u32> = 10..41;
 
-/// How many times longer a jump is than the one before, as a power of two.
+/// The ratio of the lengths of two successive jumps, as a power of two.
 const GROWTH: u32 = 6;
 
-/// How far the clocks are ahead of the ticks, and how they got there.
+/// The offset of the clocks to the ticks, and the jumps that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClockJump {
     /// Ticks that clocks are ahead of the run.
@@ -35,7 +35,7 @@ impl Default for ClockJump {
 }
 
 impl ClockJump {
-    /// What a clock says at `tick`.
+    /// The value of a clock at `tick`.
     pub fn clock(self, tick: Tick) -> u64 {
         tick.0.wrapping_add(self.ahead)
     }
@@ -65,7 +65,7 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    /// Those of a program.
+    /// The clock reads of a program.
     pub fn new(program: &Program) -> Self {
         if !program.code.iter().any(reads_clock) {
             return Self::default();

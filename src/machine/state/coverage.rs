@@ -1,4 +1,4 @@
-//! What a debugger shows of the past without a replay: how often each instruction has run, and which way its lanes went.
+//! Coverage, which a debugger shows without a replay: the executions of each instruction, and the directions that lanes took at branches.
 //!
 //! Only launches that ask for it ([`Instrumentation`](crate::machine::Instrumentation)) keep it. It belongs to the state of the machine, so
 //! a snapshot restores the counts of its tick. Running adds where straight-line runs begin and end (`exec::coverage_counter`); the count of
@@ -10,7 +10,7 @@ use crate::machine::state::lanes::LaneMask;
 use crate::program::operands::{self, RegisterOperand};
 use crate::program::{ControlOp, Op, Pc, Program, SyncOp};
 
-/// How often the lanes of a launch have executed each instruction so far. An instruction that faulted, or at which lanes still wait
+/// The number of lanes of a launch that have executed each instruction. An instruction that faulted, or at which lanes still wait
 /// for others, does not count.
 #[derive(Clone, Debug, Default, Hash)]
 pub struct Coverage {
@@ -97,7 +97,7 @@ impl Tally<'_> {
 /// The registers that every instruction of a program writes at once. Those of a call are written when it returns, those of a barrier
 /// when it completes.
 pub struct Writes {
-    /// Where the registers of each instruction start, and the end.
+    /// The start of the registers of each instruction, and the end.
     starts: Vec<u32>,
     registers: Vec<RegisterOperand>,
 }

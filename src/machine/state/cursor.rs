@@ -14,14 +14,14 @@ pub struct Cursor {
     pub(in crate::machine) warp_left: u32,
     pub(in crate::machine) block_left: u32,
     pub(in crate::machine) random: Random,
-    /// Where the schedule goes by priorities.
+    /// The priorities, if the schedule goes by them.
     pub(in crate::machine) priorities: Option<Box<Priorities>>,
     /// The warp that is held now or later; none once that is over.
     pub(in crate::machine) hold: Option<Hold>,
-    /// Where the schedule names warps for some times, how many of these are over.
+    /// The number of past switches, if the schedule names warps for some times.
     pub(in crate::machine) switches: usize,
-    /// There also the effects when the warp that has the turn was given it.
-    pub(in crate::machine) effects: u64,
+    /// With such a schedule, the progress count at the beginning of the present turn.
+    pub(in crate::machine) progress: u64,
 }
 
 impl Cursor {
@@ -39,6 +39,6 @@ impl Cursor {
             Schedule::InOrder | Schedule::Random | Schedule::Priority { .. } | Schedule::Held(_) => 0,
         };
         let random = Random::new(config.seed);
-        Self { block_slot: 0, warp: 0, warp_left: 0, block_left: 0, random, priorities, hold, switches, effects: 0 }
+        Self { block_slot: 0, warp: 0, warp_left: 0, block_left: 0, random, priorities, hold, switches, progress: 0 }
     }
 }

@@ -1,4 +1,4 @@
-//! Which registers of a warp hold something: for each the lanes that have written it since its frame was entered.
+//! Definedness: for each register of a warp the lanes that have written it since its frame was entered.
 //!
 //! Registers start as zero here, but hold anything on hardware; a debugger marks those that were never written.
 
@@ -83,7 +83,7 @@ impl Definedness {
 }
 
 impl Hash for Definedness {
-    /// What needs no marking again is a cache.
+    /// Without the cache of registers that are fully marked.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { banks, marked: _ } = self;
         banks.hash(state);

@@ -1,4 +1,4 @@
-//! What outlives a launch: global memory with its buffers and variables, and constant memory.
+//! The device, which outlives a launch: global memory with its buffers and variables, and constant memory.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub struct Device {
     pub(in crate::machine) global: Region,
     pub(in crate::machine) constant_memory: Region,
     pub(in crate::machine) runtime: Runtime,
-    /// Where the next buffer goes, if there is room.
+    /// The address of the next buffer, if there is room.
     next: u64,
     /// Addresses that no buffer is given that does not ask for them: those of the map's regions, and what is reserved.
     reserved: Vec<Range<u64>>,
@@ -47,9 +47,9 @@ pub struct NotMapped {
 pub struct Taken {
     /// The address.
     pub address: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// What is there.
+    /// The memory that is there.
     pub by: String,
 }
 
@@ -315,14 +315,14 @@ impl Device {
         &self.ignored
     }
 
-    /// What kernels wrote with `printf`, from the first launch on.
+    /// The output of `printf`, from the first launch on.
     pub fn printed(&self) -> &Printed {
         &self.runtime.printed
     }
 }
 
 impl Hash for Device {
-    /// What kernels can change.
+    /// Hashes the state that kernels can change.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { global, runtime, program: _, constant_memory: _, next: _, reserved: _, undefined: _, uncompared: _, ignored: _ } = self;
         (global, runtime).hash(state);

@@ -18,12 +18,12 @@ use crate::machine::state::warp::{LaneGroup, Warp};
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Slot, SpecialRef, Src, SrcKind};
 
-/// Where a block of the grid is in its life.
+/// The life cycle of a block of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockLife {
-    /// It waits for a place on the machine.
+    /// It waits for a block slot.
     NotStarted,
-    /// It is on the machine.
+    /// It is resident.
     Resident,
     /// All its threads have exited.
     Finished,
@@ -42,7 +42,7 @@ impl Machine {
         self.prepared.block_index(number)
     }
 
-    /// Where the block is in its life; none if the grid has no such block.
+    /// The stage of the block; none if the grid has no such block.
     pub fn block_life(&self, index: [u32; 3]) -> Option<BlockLife> {
         let number = self.block_number(index)?;
         Some(match self.block(index) {
@@ -62,7 +62,7 @@ impl Machine {
         block_slot % self.config().blocks_of_cluster()
     }
 
-    /// What lanes of a group read from an operand of 32 bits, or of 64 if it is `wide`; 0 if there is no such register.
+    /// The values of an operand of 32 bits, or of 64 if it is `wide`, for the lanes of a group; 0 if there is no such register.
     pub fn operand_of(&self, warp: &Warp, group: &LaneGroup, operand: Src, wide: bool) -> PerLane<u64> {
         let (registers, program) = (&warp.registers, self.program());
         match (operand.kind(), wide) {
@@ -83,7 +83,7 @@ impl Machine {
         inside.then(|| self.prepared.block_number(index)).flatten()
     }
 
-    /// What the barrier object at `address` of a block's shared memory is called: `full[1]`, `smem+0x40`, or `the mbarrier at 0x508`.
+    /// The name of the mbarrier at `address` of a block's shared memory: `full[1]`, `smem+0x40`, or `the mbarrier at 0x508`.
     pub fn mbarrier_name(&self, block: &Block, address: u32) -> String {
         block.shared.mbarrier_name(self.program(), self.config().kernel, address)
     }
@@ -119,7 +119,7 @@ impl Machine {
         self.prepared.shared_start
     }
 
-    /// What the lanes of a warp of the block with this index read from a special register, by its index in [`SPECIAL_REGISTERS`]; 0 for
+    /// The values of a special register, by its index in [`SPECIAL_REGISTERS`], for the lanes of a warp of the block with this index; 0 for
     /// an index past it. The block need not be on the machine.
     pub fn special_register(&self, block: [u32; 3], warp: u32, register: usize) -> PerLane<u64> {
         let changing = |row: &crate::isa::SpecialRegister| row.kind == SpecialKind::Changing || row.ty.bits() == 64;

@@ -1,9 +1,9 @@
-//! Where and when: the tick, the instruction, the block and the warp.
+//! The point of issue of an instruction: the tick, the instruction, the block and the warp.
 
 pub use crate::base::{Tick, WarpId};
 use crate::program::Pc;
 
-/// Where in the grid something happened.
+/// The instruction, thread block and warp of an event, and its tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IssuePoint {
     /// The instruction.

@@ -1,4 +1,4 @@
-//! How a grid is launched, and what is worked out once for the whole launch.
+//! The configuration of a launch.
 
 use crate::machine::in_flight::policy::CompletionPolicyKind;
 use crate::machine::state::footprint::MemoryLimit;
@@ -18,7 +18,7 @@ pub enum Schedule {
     /// warp-instructions of a launch: the warp that runs then has a lower priority than all that have not been lowered. A warp that spins
     /// gives way to all others.
     Priority {
-        /// How many orderings between threads it takes to show the bugs that are looked for, from 1.
+        /// The depth of the bugs that are looked for: the number of orderings between threads that they need, from 1.
         depth: u32,
         /// Warp-instructions of a launch, as far as they are known, from 1.
         steps: u64,
@@ -76,7 +76,7 @@ impl Schedule {
     /// The schedule that is typed so.
     ///
     /// # Errors
-    /// What could be typed, in one line.
+    /// The possible values, in one line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
         let parsed = match (name, rest) {
@@ -112,7 +112,7 @@ fn hold(text: &str) -> Option<Hold> {
 }
 
 impl DivergencePolicy {
-    /// What users call it.
+    /// Its name for users.
     pub fn word(self) -> &'static str {
         match self {
             Self::Independent => "independent",
@@ -152,7 +152,7 @@ impl std::fmt::Display for Schedule {
     }
 }
 
-/// Which lanes of a warp run when their pcs differ.
+/// The choice of the lanes of a warp that run when their pcs differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub enum DivergencePolicy {
     /// Threads are scheduled independently (sm_70 and later): every group of lanes gets its turn, and lanes reconverge wherever they reach
@@ -168,19 +168,19 @@ pub enum DivergencePolicy {
 }
 
 impl DivergencePolicy {
-    /// How the machines work for which a module with `.target sm_NN` is meant.
+    /// The policy of the hardware for which a module with `.target sm_NN` is made.
     pub fn of_target(sm: u32) -> Self {
         if sm < 70 { Self::Stack } else { Self::Independent }
     }
 }
 
-/// What a launch counts, in addition to running.
+/// The events that a launch counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Instrumentation {
     /// Nothing: that is fastest.
     #[default]
     Nothing,
-    /// How often each instruction has run.
+    /// The executions of each instruction.
     Runs,
     /// That, and which registers were written, for a debugger to show.
     RunsAndWrites,
@@ -213,11 +213,11 @@ pub struct LaunchConfig {
     pub schedule: Schedule,
     /// Seed of everything that is random.
     pub seed: u64,
-    /// Which lanes of a warp run when their pcs differ.
+    /// The choice of the lanes of a warp that run when their pcs differ.
     pub divergence: DivergencePolicy,
     /// The tick of its first instruction: later launches of a case continue to count where the one before ended.
     pub start: Tick,
-    /// What it counts.
+    /// The events that it counts.
     pub instrumentation: Instrumentation,
     /// Textures, samplers and surfaces, in order of handle.
     pub images: Vec<Image>,
@@ -238,9 +238,9 @@ pub enum LaunchError {
     Dimension {
         /// `grid`, `block` or `cluster`.
         what: &'static str,
-        /// What was asked for.
+        /// The requested extents.
         value: [u32; 3],
-        /// What is allowed.
+        /// The limit.
         limit: String,
     },
     /// More shared memory than a block can have.

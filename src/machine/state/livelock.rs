@@ -1,4 +1,4 @@
-//! What is remembered of warps that spin: the states in which they were.
+//! The detection of livelocks: the past states of warps that spin.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
@@ -11,11 +11,11 @@ const QUIET: u64 = 1 << 17;
 /// Turns of a warp in the first window.
 const TURNS: u32 = 64;
 
-/// Which warps have come back to states that they were in.
+/// The warps that have returned to earlier states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Livelock {
-    /// What had been done by the last change.
-    pub(in crate::machine) effects: u64,
+    /// The progress count at the last change.
+    pub(in crate::machine) progress: u64,
     /// When that was.
     pub(in crate::machine) since: Tick,
     /// When the window opens, or has opened.
@@ -37,14 +37,14 @@ pub(in crate::machine) struct Seen {
     pub(in crate::machine) state: u64,
     /// Turns that it has left.
     pub(in crate::machine) left: u32,
-    /// It has been in that state again.
+    /// It has returned to that state.
     pub(in crate::machine) returned: bool,
 }
 
 impl Livelock {
     /// The last externally visible effect was at `now`.
-    pub fn no_progress_since(now: Tick, effects: u64) -> Self {
-        Self { effects, since: now, opens: now + QUIET, turns: TURNS, seen: BTreeMap::new(), arrived: BTreeSet::new(), proven: false }
+    pub fn no_progress_since(now: Tick, progress: u64) -> Self {
+        Self { progress, since: now, opens: now + QUIET, turns: TURNS, seen: BTreeMap::new(), arrived: BTreeSet::new(), proven: false }
     }
 
     /// Begins the window anew.
@@ -78,7 +78,7 @@ impl Livelock {
 impl Hash for Livelock {
     /// When the window opens and how long it is: what was seen in it follows.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { opens, turns, effects: _, since: _, seen: _, arrived: _, proven: _ } = self;
+        let Self { opens, turns, progress: _, since: _, seen: _, arrived: _, proven: _ } = self;
         (opens, turns).hash(state);
     }
 }

@@ -34,15 +34,15 @@ pub struct Machine {
     pub(crate) in_flight: InFlight,
     pub(in crate::machine) tick: Tick,
     pub(in crate::machine) thread_instructions: u64,
-    /// Number of externally visible effects of threads.
-    pub(in crate::machine) effects: u64,
+    /// The number of externally visible changes by threads: memory, barriers, exits.
+    pub(in crate::machine) progress: u64,
     /// The groups that waited for phases, and their state, when no warp was ready last.
     pub(in crate::machine) stall: StallState,
     /// When what is in flight ends.
     pub(in crate::machine) completion: Box<dyn CompletionPolicy>,
     /// Whether threads that run do anything but spin.
     pub(in crate::machine) livelock: Livelock,
-    /// How far the clocks are ahead of the ticks.
+    /// The offset of the clocks to the ticks.
     pub(in crate::machine) clock_jump: ClockJump,
     pub(in crate::machine) coverage: Option<triomphe::Arc<Coverage>>,
     /// Bytes of simulated state of the blocks on the machine.
@@ -73,7 +73,7 @@ impl Machine {
             in_flight: InFlight::default(),
             tick,
             thread_instructions: 0,
-            effects: 0,
+            progress: 0,
             stall,
             completion,
             livelock: Livelock::no_progress_since(tick, 0),
@@ -89,12 +89,12 @@ impl Machine {
         &self.device.program
     }
 
-    /// The reconvergence points of the lanes that the branch at `pc` parts, the outermost first. None where warps have no stack.
+    /// The reconvergence points of lanes that diverge at the branch at `pc`, the outermost first. None where warps have no stack.
     pub fn pushed_targets_at(&self, pc: crate::program::Pc) -> &[crate::program::Pc] {
         self.prepared.pushed_targets.get(pc.index()).map_or(&[], |places| places)
     }
 
-    /// How it was launched.
+    /// The configuration of the launch.
     pub fn config(&self) -> &LaunchConfig {
         &self.prepared.config
     }
@@ -109,7 +109,7 @@ impl Machine {
         self.thread_instructions
     }
 
-    /// How often each instruction was executed since launch; none unless the launch keeps it.
+    /// The coverage since launch; none unless the launch records it.
     pub fn coverage(&self) -> Option<&Coverage> {
         self.coverage.as_deref()
     }
@@ -138,10 +138,10 @@ impl Machine {
 }
 
 impl Hash for Machine {
-    /// What it was launched with is the same for all machines of a launch, and how often what was done follows from the rest.
+    /// Without the configuration, which is the same for all machines of a launch, and the coverage, which follows from the rest.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { device, blocks, started, cursor, in_flight, tick, thread_instructions, stall, completion, livelock, .. } = self;
-        let Self { clock_jump, coverage, prepared: _, effects: _, block_bytes: _, footprint_check: _, .. } = self;
+        let Self { clock_jump, coverage, prepared: _, progress: _, block_bytes: _, footprint_check: _, .. } = self;
         (tick, thread_instructions, started, cursor, device, in_flight, stall, completion.state()).hash(state);
         (livelock, clock_jump, coverage, blocks).hash(state);
     }

@@ -1,4 +1,4 @@
-//! Barrier objects in shared memory (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
+//! Mbarriers in shared memory (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
 //!
 //! A phase ends when as many threads have arrived as the object was made for and as many bytes have come as were expected; the next one
 //! begins at once. All that the instructions see of it fits into the eight bytes of the object ([`Mbarrier::word`]): the bytes in memory
@@ -23,7 +23,7 @@ const NAMED: usize = 4;
 /// Phases remembered.
 const PHASES: usize = 16;
 
-/// What an operation does to a barrier object.
+/// A contribution of an operation to a phase of an mbarrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Contribution {
     /// Arrived, with this count.
@@ -38,10 +38,10 @@ pub enum Contribution {
     CompleteTx(u32),
 }
 
-/// An operation on a barrier object, with its thread, place and time. For a copy it is the thread that issued it.
+/// An operation on an mbarrier, with its thread, place and time. For a copy it is the thread that issued it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MbarrierOperation {
-    /// What.
+    /// The contribution.
     pub what: Contribution,
     /// The instruction.
     pub place: IssuePoint,
@@ -81,13 +81,13 @@ pub struct Phase {
     pub number: u64,
     /// When it ended.
     pub ended: Tick,
-    /// What ended it.
+    /// The operation that completed it.
     pub last: MbarrierOperation,
-    /// What happened in it, of the latest phase alone.
+    /// The operations in it, of the latest phase alone.
     pub operations: Vec<MbarrierOperation>,
 }
 
-/// A barrier object.
+/// An mbarrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mbarrier {
     /// Arrivals that the next phase will want.
@@ -100,25 +100,25 @@ pub struct Mbarrier {
     pub phase: u64,
     /// The place of its `mbarrier.init`.
     pub made: IssuePoint,
-    /// What happened in the present phase, the latest of it.
+    /// The latest operations in the present phase.
     pub operations: Vec<MbarrierOperation>,
-    /// How much of it is not in `operations` any more.
+    /// The number of earlier operations that are dropped from `operations`.
     pub omitted: u64,
     /// The latest phases that have ended, oldest first.
     pub history: Vec<Phase>,
 }
 
-/// A change that a barrier object cannot take.
+/// A change that an mbarrier cannot take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// More arrivals than the phase still wants.
     TooManyArrivals {
-        /// What it still wants.
+        /// The arrivals that are pending.
         pending: u32,
     },
     /// Bytes outstanding past [`COUNT_LIMIT`].
     TooManyBytes {
-        /// What they would be.
+        /// The bytes that would be pending.
         bytes: i64,
     },
     /// A count that is zero or past [`COUNT_LIMIT`].
@@ -131,7 +131,7 @@ pub enum Refused {
     Invalidated(IssuePoint),
     /// Its bytes are not what the instructions left there.
     Overwritten {
-        /// What they read as.
+        /// Their value.
         word: u64,
     },
     /// Its block has exited.
@@ -139,7 +139,7 @@ pub enum Refused {
 }
 
 impl Mbarrier {
-    /// Where the warps did so that arrived by `operations`, each once, a few at most.
+    /// The instructions by which warps arrived in `operations`, each warp once, a few at most.
     pub fn contributors(operations: &[MbarrierOperation]) -> Vec<IssuePoint> {
         let mut places: Vec<IssuePoint> = Vec::new();
         for operation in operations.iter().filter(|operation| matches!(operation.what, Contribution::Arrived(_) | Contribution::Dropped(_)))
@@ -195,7 +195,7 @@ impl Mbarrier {
         Ok(true)
     }
 
-    /// What holds at all times: the counts fit the object's bytes, which say the same.
+    /// The invariant: the counts fit the object's bytes, which encode the same.
     fn check(&self) {
         assert!(self.pending <= COUNT_LIMIT && self.expected <= COUNT_LIMIT, "more arrivals than an object can count");
         assert!(self.tx_count.unsigned_abs() <= COUNT_LIMIT, "more bytes than an object can count");
@@ -300,7 +300,7 @@ impl Mbarrier {
 }
 
 impl Hash for Mbarrier {
-    /// What bears on the run.
+    /// Hashes the state that bears on the run.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { expected: _, pending: _, tx_count: _, phase, made: _, operations: _, omitted: _, history: _ } = self;
         (self.word(), phase).hash(state);
@@ -308,7 +308,7 @@ impl Hash for Mbarrier {
 }
 
 impl Refused {
-    /// The fault it is, and why, of the barrier object that is called `object`.
+    /// The fault it is, and why, of the mbarrier that is called `object`.
     pub fn words(self, object: &str) -> (TrapKind, String) {
         match self {
             Refused::TooManyArrivals { pending } => {

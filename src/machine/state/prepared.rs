@@ -1,4 +1,4 @@
-//! What a launch works out once: what the interpreter looks up at every step.
+//! The tables of a launch, computed once, that the interpreter looks up at every step.
 
 use crate::cfg;
 use crate::machine::state::clocks::Clocks;
@@ -26,15 +26,15 @@ const CLUSTER_BLOCKS: u64 = 16;
 /// Threads of a block at most.
 const BLOCK_THREADS: u64 = 1024;
 
-/// What the interpreter looks up at every step, worked out once a launch.
+/// The tables of a launch that the interpreter looks up at every step.
 pub struct PreparedLaunch {
-    /// How it was launched.
+    /// The configuration of the launch.
     pub config: LaunchConfig,
     /// The values of the program's immediate operands, as the block of each rank of a cluster sees them.
     pub immediates: Vec<Immediates>,
-    /// What `Program::specials` mean in this launch.
+    /// The values of `Program::specials` in this launch.
     pub specials: Vec<Fixed>,
-    /// How far along each pc is, for the choice among lane groups. Where the warps have stacks, 1 at reconvergence points and 0 elsewhere.
+    /// The rank of each pc, for the choice among lane groups. Where the warps have stacks, 1 at reconvergence points and 0 elsewhere.
     pub rank: Vec<u32>,
     /// The reconvergence points of a branch, by its pc, the outermost first; only where the warps have stacks.
     pub(in crate::machine) pushed_targets: Vec<Box<[Pc]>>,
@@ -42,7 +42,7 @@ pub struct PreparedLaunch {
     pub shared_bytes: u64,
     /// The first byte of it that the kernel may access: [`map::SHARED_RESERVED`], or 0 where the program names the reserved part.
     pub shared_start: u64,
-    /// What `%aggr_smem_size` reads as: `shared_bytes` and padding.
+    /// The value of `%aggr_smem_size`: `shared_bytes` and padding.
     pub shared_aggregate: u64,
     /// Blocks of a cluster.
     pub cluster_blocks: usize,
@@ -54,17 +54,17 @@ pub struct PreparedLaunch {
     pub resident: u64,
     /// Whether state that blocks take as they run, such as call frames and local memory, keeps further ones from starting.
     bounds_state: bool,
-    /// What asynchronous matrix multiplications look up.
+    /// The tables of asynchronous matrix multiplications.
     pub wgmmas: WgmmaTables,
     /// Registers that depend on clocks.
     pub(in crate::machine) clocks: Clocks,
-    /// Whether some instruction asks for phases of barrier objects.
+    /// Whether some instruction asks for phases of mbarriers.
     pub(in crate::machine) asks_for_phases: bool,
-    /// What each instruction writes, if the launch keeps its coverage.
+    /// The registers that each instruction writes, if the launch records coverage.
     pub writes: Option<Writes>,
-    /// Where the elements of fragments are, for each matrix instruction.
+    /// The positions of the elements of fragments, for each matrix instruction.
     pub(in crate::machine) matrices: MatrixTables,
-    /// Which vector instructions the host has.
+    /// The vector instructions that the host has.
     pub(in crate::machine) simd: pulp::Arch,
 }
 

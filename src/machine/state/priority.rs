@@ -16,7 +16,7 @@ pub enum Rank {
     Spun(u64),
     /// A moment has lowered it; the moments are numbered.
     Lowered(u32),
-    /// What was drawn for it.
+    /// Its random priority.
     Drawn(u64),
 }
 
@@ -27,9 +27,9 @@ pub struct Priorities {
     /// Moments to come, the next one last, with their numbers.
     moments: Vec<(Tick, u32)>,
     lowered: BTreeMap<WarpKey, Rank>,
-    /// How often a warp spun.
+    /// The number of times that a warp spun.
     spun: u64,
-    /// The warp that has the turn, since when, and the effects then.
+    /// The warp that has the turn, the beginning of the turn, and the progress count then.
     since: Option<(WarpKey, Tick, u64)>,
 }
 
@@ -37,7 +37,7 @@ pub struct Priorities {
 const SPIN: u64 = 1 << 10;
 
 impl Priorities {
-    /// Those of `seed`, which change at `depth - 1` moments among `steps` ticks from `start` on.
+    /// The priorities of `seed`, which change at `depth - 1` moments among `steps` ticks from `start` on.
     pub fn new(seed: u64, depth: u32, steps: u64, start: Tick) -> Self {
         assert!(depth > 0 && steps > 0, "no bug takes no ordering");
         let mut random = Random::new(seed);
@@ -61,20 +61,20 @@ impl Priorities {
         self.moments.last().map(|(tick, _)| *tick)
     }
 
-    /// The turn of `ran` is over at `now`, when there were this many `effects`: lowers it if a moment has come, or if it spins.
-    pub fn end_turn(&mut self, ran: WarpKey, now: Tick, effects: u64) {
+    /// The turn of `ran` is over at `now`, with this `progress` count: lowers its priority if a moment of change has come, or if it spins.
+    pub fn end_turn(&mut self, ran: WarpKey, now: Tick, progress: u64) {
         while let Some((_, number)) = self.moments.pop_if(|(tick, _)| *tick <= now) {
             self.lowered.insert(ran, Rank::Lowered(number));
         }
         match self.since {
-            Some((warp, since, then)) if warp == ran && then == effects => {
+            Some((warp, since, then)) if warp == ran && then == progress => {
                 if now - since >= SPIN {
                     self.spun += 1;
                     self.lowered.insert(ran, Rank::Spun(u64::MAX - self.spun));
                     self.since = None;
                 }
             }
-            _ => self.since = Some((ran, now, effects)),
+            _ => self.since = Some((ran, now, progress)),
         }
     }
 }
@@ -95,7 +95,7 @@ mod tests {
         assert!(priorities.rank(one) < priorities.rank(other));
         priorities.end_turn(other, last + 1, 1);
         priorities.end_turn(other, last + 1 + SPIN, 2);
-        assert!(matches!(priorities.rank(other), Rank::Drawn(_)), "it had effects");
+        assert!(matches!(priorities.rank(other), Rank::Drawn(_)), "it had progress");
         priorities.end_turn(other, last + 1 + 2 * SPIN, 2);
         assert!(priorities.rank(other) < priorities.rank(one), "it spun");
     }

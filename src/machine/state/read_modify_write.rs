@@ -1,4 +1,4 @@
-//! What `atom`, `red` and the reducing copies do to one element of memory (PTX ISA, "atom", "cp.reduce.async.bulk").
+//! The operation of `atom`, `red` and the reducing copies on one element of memory (PTX ISA, "atom", "cp.reduce.async.bulk").
 
 use crate::isa::{AtomicFn, ScalarType, Space, TensorElement};
 use crate::num::float::Float;
@@ -43,7 +43,7 @@ fn add_floats(ftz: bool, memory: &mut [u8], values: &[u8]) {
     }
 }
 
-/// What adds floating-point numbers in memory: an H200 has several adders, which treat subnormal numbers and NaNs differently. The suite
+/// The adder of floating-point numbers in memory: an H200 has several, which treat subnormal numbers and NaNs differently. The suite
 /// `atomic_float` has every form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adder {
@@ -72,11 +72,11 @@ impl Adder {
 /// A read-modify-write operation on one element of up to 64 bits and its operands, zero-extended.
 #[derive(Clone, Copy)]
 pub struct RmwOperation {
-    /// What it computes.
+    /// The function.
     pub f: AtomicFn,
     /// Of what.
     pub ty: ScalarType,
-    /// What adds floating-point numbers.
+    /// The adder of floating-point numbers.
     pub adder: Adder,
 }
 
@@ -153,7 +153,7 @@ fn pair<F: Float>(f: AtomicFn, old: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// What an H200 left in tensors of `.f32` and of `.f32.ftz` elements.
+    /// The results of an H200 in tensors of `.f32` and of `.f32.ftz` elements.
     #[test]
     fn floats_of_tensors_are_added_as_the_hardware_adds_them() {
         let old = [0x0000_0001_u32, 0x807f_ffff, 0x0080_0000, 0x3f80_1001, 0x7f80_0001, 0x7f7f_ffff];

@@ -24,7 +24,7 @@ pub struct Registers {
     pub written: Option<Definedness>,
 }
 
-/// Where a call's registers and local memory start.
+/// The frame of a call: the start of its registers and its local memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct FrameBase {
     /// First slot in the 32-bit bank.

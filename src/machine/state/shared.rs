@@ -1,4 +1,4 @@
-//! The shared memory of a block, and the barrier objects in it.
+//! The shared memory of a block, and the mbarriers in it.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::machine::state::mbarrier::{Mbarrier, MbarrierOperation, Refused};
 use crate::machine::state::memory::Pages;
 use crate::program::{FuncId, Program, short_name};
 
-/// Bytes of a barrier object.
+/// Bytes of an mbarrier.
 pub const MBARRIER_BYTES: u32 = 8;
 
 /// The shared memory of a block, the system's part included.
@@ -21,7 +21,7 @@ pub struct Shared {
     barriers: Option<Arc<BTreeMap<u32, MbarrierEntry>>>,
 }
 
-/// An address at which a barrier object is, or was.
+/// An address at which an mbarrier is, or was.
 #[derive(Clone, Debug, Hash)]
 enum MbarrierEntry {
     Live(Mbarrier),
@@ -30,12 +30,12 @@ enum MbarrierEntry {
 }
 
 impl Shared {
-    /// `bytes` zeros without barrier objects.
+    /// `bytes` zeros without mbarriers.
     pub fn new(bytes: u64) -> Self {
         Self { pages: Pages::new(bytes, 0), barriers: None }
     }
 
-    /// The barrier objects, in order of address.
+    /// The mbarriers, in order of address.
     pub fn mbarriers(&self) -> impl Iterator<Item = (u32, &Mbarrier)> {
         self.barriers.iter().flat_map(|barriers| barriers.iter()).filter_map(|(address, slot)| match slot {
             MbarrierEntry::Live(barrier) => Some((*address, barrier)),
@@ -43,7 +43,7 @@ impl Shared {
         })
     }
 
-    /// The barrier object at `address`.
+    /// The mbarrier at `address`.
     ///
     /// # Errors
     /// If there is none, or its bytes were overwritten.
@@ -58,7 +58,7 @@ impl Shared {
         }
     }
 
-    /// What the barrier object at `address` is called in a block of `kernel`: `full[1]` in an array of nothing else, `smem+0x40`, or `the
+    /// The name of the mbarrier at `address` in a block of `kernel`: `full[1]` in an array of nothing else, `smem+0x40`, or `the
     /// mbarrier at 0x508` where no variable is.
     pub fn mbarrier_name(&self, program: &Program, kernel: FuncId, address: u32) -> String {
         let address = u64::from(address);
@@ -76,7 +76,7 @@ impl Shared {
         }
     }
 
-    /// Makes a barrier object for `count` arrivals a phase at `address`.
+    /// Makes an mbarrier for `count` arrivals a phase at `address`.
     pub fn init(&mut self, address: u32, count: u32, made: IssuePoint) {
         assert!(u64::from(address) + u64::from(MBARRIER_BYTES) <= self.pages.len(), "an object outside the block's memory");
         assert!(address.is_multiple_of(MBARRIER_BYTES), "an object that is not aligned");
@@ -85,7 +85,7 @@ impl Shared {
         self.barriers_mut().insert(address, MbarrierEntry::Live(barrier));
     }
 
-    /// Ends the use of the barrier object at `address`.
+    /// Ends the use of the mbarrier at `address`.
     ///
     /// # Errors
     /// If there is none.
@@ -95,7 +95,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Something happens to the barrier object at `address`; true if that ends a phase.
+    /// Applies an operation to the mbarrier at `address`; true if that completes a phase.
     ///
     /// # Errors
     /// If it cannot; nothing has changed then.
@@ -103,7 +103,7 @@ impl Shared {
         self.change(address, |barrier| barrier.apply(operation))
     }
 
-    /// Changes the barrier object at `address`, and its bytes with it.
+    /// Changes the mbarrier at `address`, and its bytes with it.
     ///
     /// # Errors
     /// If there is none, or `change` fails.

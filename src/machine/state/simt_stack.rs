@@ -1,11 +1,12 @@
-//! The stack of a warp whose lanes are not scheduled independently ([`DivergencePolicy::Stack`](crate::machine::DivergencePolicy)).
+//! The reconvergence stack of a warp whose lanes are not scheduled independently
+//! ([`DivergencePolicy::Stack`](crate::machine::DivergencePolicy)).
 //!
-//! It has two kinds of entries. A reconvergence point is noted for the lanes that part: where a branch parts them, every point that is
-//! pushed there (`cfg::pushed_targets`) and is not on the stack yet; the instruction after a call, or after one that only some lanes wait
-//! at. The other kind is a side of a branch that runs later. One side runs at once: the one that falls through, then those that jump, the
-//! lowest lane first; a side that only ends runs before them all. When a side reaches a reconvergence point that is noted for it, it waits
-//! there, and leaves the entries above that point. Then the top is popped: a side continues; lanes that share a reconvergence point
-//! continue from there together. So a side that waits keeps the others waiting, whatever it waits for.
+//! It has two kinds of entries. A reconvergence point is pushed for lanes that diverge: at a branch, every point of `cfg::pushed_targets`
+//! that is not on the stack yet; at a call, or at an instruction that only some lanes wait at, the instruction after it. The other kind is
+//! a side of a branch that runs later. One side runs at once: the one that falls through, then those that jump, the lowest lane first; a
+//! side that only exits or returns runs before all others. When a side reaches a reconvergence point of its lanes, it waits there, and is
+//! removed from the entries above that point. Then the top is popped: a side continues; lanes that share a reconvergence point continue
+//! from there together. So a side that waits blocks the others, whatever it waits for.
 
 use smallvec::SmallVec;
 
@@ -13,13 +14,13 @@ use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::warp::{GroupState, LaneGroup, Warp, depth, same_stack};
 use crate::program::{ControlOp, Op, Pc, Program};
 
-/// What a warp has put off, the latest last.
+/// The stack, its top last.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SimtStack {
     entries: SmallVec<[Entry; 4]>,
 }
 
-/// Something put off for some lanes.
+/// An entry, for some lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Entry {
     lanes: LaneMask,
@@ -35,7 +36,7 @@ enum EntryKind {
 }
 
 impl Entry {
-    /// Whether this is where the group arrives to wait.
+    /// Whether this is a reconvergence point that the group has reached.
     fn is_reached_by(&self, group: &LaneGroup) -> bool {
         let here = EntryKind::Reconvergence { at: group.pc, depth: depth(&group.stack) };
         self.lanes.intersects(group.mask) && self.kind == here
@@ -52,8 +53,8 @@ impl SimtStack {
         innermost.map_or(u32::MAX, |at| rank[at.index()])
     }
 
-    /// Notes a reconvergence point for `lanes`.
-    fn note(&mut self, lanes: LaneMask, at: Pc, depth: u32) {
+    /// Pushes a reconvergence point for `lanes`.
+    fn push_reconvergence(&mut self, lanes: LaneMask, at: Pc, depth: u32) {
         assert!(!lanes.is_empty(), "a reconvergence point for no lane");
         self.entries.push(Entry { lanes, kind: EntryKind::Reconvergence { at, depth } });
     }
@@ -63,7 +64,7 @@ impl SimtStack {
         for at in pushed_targets {
             let kind = EntryKind::Reconvergence { at: *at, depth };
             if !self.entries.iter().any(|entry| entry.kind == kind && entry.lanes & lanes == lanes) {
-                self.note(lanes, *at, depth);
+                self.push_reconvergence(lanes, *at, depth);
             }
         }
     }
@@ -75,40 +76,40 @@ impl SimtStack {
 }
 
 impl Warp {
-    /// Pushes what the instruction at `from` has made of the group of `lanes`, where lanes that a branch there parts reconverge at
-    /// `pushed_targets`, the outermost first.
+    /// Pushes the groups that the group of `lanes` has become by the instruction at `from`. Lanes that diverge at a branch there reconverge
+    /// at `pushed_targets`, the outermost first.
     pub fn push_sides(&mut self, program: &Program, from: Pc, lanes: LaneMask, pushed_targets: &[Pc]) {
         let Some(stack) = &mut self.simt_stack else { return };
         let next = Pc(from.0 + 1);
-        let mut parts: SmallVec<[&mut LaneGroup; 4]> = self.groups.iter_mut().filter(|group| group.mask.intersects(lanes)).collect();
-        let lanes = parts.iter().fold(LaneMask::NONE, |lanes, group| lanes | group.mask);
-        let Some(level) = parts.iter().map(|group| depth(&group.stack)).max() else { return };
+        let mut groups: SmallVec<[&mut LaneGroup; 4]> = self.groups.iter_mut().filter(|group| group.mask.intersects(lanes)).collect();
+        let lanes = groups.iter().fold(LaneMask::NONE, |lanes, group| lanes | group.mask);
+        let Some(level) = groups.iter().map(|group| depth(&group.stack)).max() else { return };
         assert!(self.live.contains_all(lanes), "sides of lanes that are not live");
         let control = if let Op::Control(op) = &program.code[from.index()].op { Some(op) } else { None };
         match control {
-            Some(ControlOp::Call { .. }) => stack.note(lanes, next, level - 1),
-            _ if parts.len() < 2 => return,
+            Some(ControlOp::Call { .. }) => stack.push_reconvergence(lanes, next, level - 1),
+            _ if groups.len() < 2 => return,
             Some(ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. }) => stack.push_missing(lanes, pushed_targets, level),
-            // Lanes that return reconverge with the others where the call is noted.
+            // Lanes that return reconverge with the others at the point that the call has pushed.
             Some(ControlOp::Return { .. }) => {}
             Some(ControlOp::SystemCall { .. } | ControlOp::Exit | ControlOp::Trap | ControlOp::Breakpoint) | None => {
-                stack.note(lanes, next, level);
+                stack.push_reconvergence(lanes, next, level);
             }
         }
-        parts.sort_by_key(|group| (!only_ends(program, group.pc), group.pc != next, group.mask.first()));
-        let mut later: SmallVec<[LaneMask; 4]> = SmallVec::new();
+        groups.sort_by_key(|group| (!only_ends(program, group.pc), group.pc != next, group.mask.first()));
+        let mut deferred: SmallVec<[LaneMask; 4]> = SmallVec::new();
         let mut runs = false;
-        for group in parts.into_iter().filter(|group| group.state == GroupState::Ready) {
+        for group in groups.into_iter().filter(|group| group.state == GroupState::Ready) {
             let stays = stack.reached_by(group).is_some();
             if !stays && std::mem::replace(&mut runs, true) {
                 group.state = GroupState::AwaitsTurn;
-                later.push(group.mask);
+                deferred.push(group.mask);
             }
         }
-        stack.entries.extend(later.into_iter().rev().map(|lanes| Entry { lanes, kind: EntryKind::Side }));
+        stack.entries.extend(deferred.into_iter().rev().map(|lanes| Entry { lanes, kind: EntryKind::Side }));
     }
 
-    /// The places that are noted for all lanes that have not exited, the innermost first. None if the warp has no stack.
+    /// The reconvergence points of all lanes that have not exited, the innermost first. None if the warp has no stack.
     pub fn pushed_targets(&self) -> impl Iterator<Item = Pc> + '_ {
         let entries = self.simt_stack.iter().flat_map(|stack| stack.entries.iter().rev());
         entries.filter_map(|entry| match entry.kind {
@@ -117,7 +118,7 @@ impl Warp {
         })
     }
 
-    /// The lanes that must come where `group` waits for them, or that run before it; none if the stack lets it run.
+    /// The lanes that `group` waits for at its reconvergence point, or that run before it; none if the stack lets it run.
     pub fn holding(&self, group: &LaneGroup) -> LaneMask {
         let Some(stack) = &self.simt_stack else { return LaneMask::NONE };
         let entries = &stack.entries;
@@ -151,18 +152,18 @@ impl Warp {
         self.groups.iter_mut().for_each(|group| group.yielded = false);
         loop {
             if let [alone] = self.groups.as_mut_slice() {
-                // No entry is to be reached here, but others may diverge from it in the calls it is inside of.
+                // A lone group needs no entry of its own depth; those of its callers stay.
                 let level = depth(&alone.stack);
                 let stack = self.simt_stack.as_mut()?;
-                let is_kept = |entry: &mut Entry| matches!(entry.kind, EntryKind::Reconvergence { depth, .. } if depth < level);
-                stack.entries.retain(is_kept);
+                let is_of_caller = |entry: &mut Entry| matches!(entry.kind, EntryKind::Reconvergence { depth, .. } if depth < level);
+                stack.entries.retain(is_of_caller);
                 if matches!(alone.state, GroupState::AtReconvergence | GroupState::AwaitsTurn) {
                     alone.state = GroupState::Ready;
                 }
                 return (alone.state == GroupState::Ready).then_some(0);
             }
-            while let Some((index, place)) = self.reach_reconvergence() {
-                self.wait_at(index, place);
+            while let Some((index, position)) = self.reach_reconvergence() {
+                self.wait_at(index, position);
             }
             match self.groups.iter().position(|group| group.state == GroupState::Ready) {
                 Some(ready) => return Some(ready),
@@ -179,18 +180,19 @@ impl Warp {
         ready.find_map(|(index, group)| Some((index, stack.reached_by(group)?)))
     }
 
-    /// The group `index` waits at the reconvergence point, as one with others that do. It leaves the entries above.
-    fn wait_at(&mut self, index: usize, place: usize) {
+    /// The group `index` waits at the reconvergence point of entry `position`, as one group with others that do. Its lanes are removed from
+    /// the entries above.
+    fn wait_at(&mut self, index: usize, position: usize) {
         let Some(stack) = &mut self.simt_stack else { return };
         let own = &mut self.groups[index];
         assert!(own.state == GroupState::Ready, "a group that does not run reaches a reconvergence point");
-        assert!(stack.entries[place].is_reached_by(own), "a group waits at another place than its own");
+        assert!(stack.entries[position].is_reached_by(own), "a group waits at another place than its own");
         own.state = GroupState::AtReconvergence;
-        stack.entries[place + 1..].iter_mut().for_each(|entry| entry.lanes &= !own.mask);
+        stack.entries[position + 1..].iter_mut().for_each(|entry| entry.lanes &= !own.mask);
         let own = own.clone();
         let joins = |other: &LaneGroup| {
             let same_place = other.pc == own.pc && other.frame == own.frame && same_stack(&other.stack, &own.stack);
-            other.mask != own.mask && other.state == own.state && same_place && stack.reached_by(other) == Some(place)
+            other.mask != own.mask && other.state == own.state && same_place && stack.reached_by(other) == Some(position)
         };
         if let Some(other) = self.groups.iter().position(joins) {
             self.groups[other].absorb(&own);
@@ -202,7 +204,7 @@ impl Warp {
     /// Pops the top: its lanes continue. None if the stack is empty and no group can run.
     fn pop(&mut self) -> Option<()> {
         let top = self.simt_stack.as_mut()?.entries.pop();
-        // Lanes for which nothing is noted any more run in the order of their numbers.
+        // Lanes without an entry run in the order of their numbers.
         let first = || self.groups.iter().map(|group| group.mask).min_by_key(|mask| mask.first());
         let lanes = match top {
             Some(entry) => entry.lanes,

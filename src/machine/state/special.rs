@@ -54,7 +54,7 @@ pub enum Fixed {
 }
 
 impl Fixed {
-    /// What a special register means in a launch whose blocks have `shared_bytes` bytes of shared memory, the system's and the padding
+    /// The value of a special register in a launch whose blocks have `shared_bytes` bytes of shared memory, the system's and the padding
     /// included.
     pub fn new(special: SpecialRef, program: &Program, config: &LaunchConfig, shared_bytes: u64) -> Self {
         let name = name(special);
@@ -132,7 +132,7 @@ pub fn fixed_values(prepared: &PreparedLaunch, block: [u32; 3], number: u64, war
     prepared.specials.iter().map(|fixed| fixed_value(fixed, &prepared.config, block, number, warp)).collect()
 }
 
-/// What the lanes of one warp read.
+/// The values for the lanes of one warp.
 pub fn fixed_value(fixed: &Fixed, config: &LaunchConfig, block: [u32; 3], number: u64, warp: u32) -> PerLane<u32> {
     let in_cluster: [u32; 3] = std::array::from_fn(|axis| block[axis] % config.cluster[axis]);
     match *fixed {

@@ -7,7 +7,7 @@ use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::wait_reason::WaitReason;
 
-/// What an instruction did that the hardware would not let it.
+/// The kind of a trap: an error of an instruction that the hardware would not permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrapKind {
     /// No memory at the address.
@@ -34,13 +34,13 @@ pub enum TrapKind {
     CallTarget,
     /// A barrier or its thread count is out of range.
     BarrierOperand,
-    /// A barrier object that was never made.
+    /// An mbarrier that was never made.
     MbarrierUninitialized,
-    /// A barrier object whose use has ended.
+    /// An mbarrier whose use has ended.
     MbarrierInvalidated,
-    /// Arrivals or bytes that a barrier object cannot take.
+    /// Arrivals or bytes that an mbarrier cannot take.
     MbarrierOverflow,
-    /// A barrier object whose bytes were overwritten.
+    /// An mbarrier whose bytes were overwritten.
     MbarrierOverlap,
     /// An asynchronous copy with a misaligned address.
     CopyMisaligned,
@@ -84,15 +84,15 @@ pub struct TrapAccess {
 /// A fault: the run is at the instruction, which has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trap {
-    /// What happened.
+    /// The kind.
     pub kind: TrapKind,
-    /// Where.
+    /// The instruction.
     pub place: IssuePoint,
     /// The lanes at fault.
     pub lanes: LaneMask,
     /// The access, for memory faults.
     pub access: Option<TrapAccess>,
-    /// What happened in the user's words, one line, with the nearest allocation or variable.
+    /// The message, one line, with the nearest allocation or variable.
     pub message: String,
 }
 
@@ -103,7 +103,7 @@ pub struct Waiter {
     pub place: IssuePoint,
     /// The lanes.
     pub lanes: LaneMask,
-    /// What they wait for.
+    /// The wait reason.
     pub reason: WaitReason,
 }
 

@@ -8,7 +8,7 @@ use crate::program::Pc;
 /// Lanes of a warp of a block.
 pub type WarpLanes = (u32, LaneMask);
 
-/// What lanes wait for in a run that cannot continue.
+/// The wait reason of lanes in a run that cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitReason {
     /// They do not wait, and the run was cut off.
@@ -26,7 +26,7 @@ pub enum WaitReason {
         /// Lanes that have not arrived, by warp.
         missing: Vec<WarpLanes>,
     },
-    /// A phase of a barrier object.
+    /// A phase of an mbarrier.
     Mbarrier(Box<MbarrierWait>),
     /// Their copies, which only the user ends.
     Copies,
@@ -56,10 +56,10 @@ pub enum WaitReason {
     Turn(LaneMask),
 }
 
-/// A wait for the present phase of a barrier object.
+/// A wait for the present phase of an mbarrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MbarrierWait {
-    /// What the object is called.
+    /// The name of the mbarrier.
     pub name: String,
     /// The object; none if there is none at its address any more.
     pub barrier: Option<Mbarrier>,
@@ -69,12 +69,12 @@ pub struct MbarrierWait {
     pub copies: Vec<(u64, Pc)>,
 }
 
-/// What a warp does.
+/// The activity of a warp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Activity {
     /// All its lanes have exited.
     Exited,
-    /// It waits for the barrier object of this name.
+    /// It waits for the mbarrier of this name.
     AtMbarrier(String, Pc),
     /// It waits at the barrier of this number.
     AtBarrier(u32, Pc),

@@ -1,4 +1,4 @@
-//! What is remembered of waits that timed out, to distinguish a deadlock from a wait that ends.
+//! The history of waits that timed out, to distinguish a deadlock from a wait that ends.
 
 use std::hash::{Hash, Hasher};
 
@@ -14,11 +14,11 @@ pub struct StallState {
     pub(in crate::machine) polls: u64,
     /// Rounds in which they did, since then or since the clocks last jumped.
     pub(in crate::machine) rounds: u64,
-    /// What had been done by then.
-    pub(in crate::machine) effects: u64,
+    /// The progress count then.
+    pub(in crate::machine) progress: u64,
     /// Barriers of blocks and clusters that were completed so far.
     pub(in crate::machine) barriers_completed: u64,
-    /// How many of them had been by then.
+    /// The number of completed barriers then.
     pub(in crate::machine) barriers_then: u64,
     /// A fingerprint of the groups that waited, of an earlier round.
     pub(in crate::machine) waiters_hash: u64,
@@ -28,7 +28,7 @@ pub struct StallState {
     pub(in crate::machine) proven: bool,
     /// When waits time out next, whichever warps can run.
     pub(in crate::machine) due: Tick,
-    /// Which waits time out by themselves, and when.
+    /// The random numbers that decide which waits time out, and when.
     pub(in crate::machine) timeout_random: Random,
 }
 
@@ -50,7 +50,7 @@ impl StallState {
 }
 
 impl Hash for StallState {
-    /// What bears on the run: the counters for the detection of a deadlock are not part of it.
+    /// Hashes the state that bears on the run, without the counters for the detection of a deadlock.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self {
             polls,
@@ -58,7 +58,7 @@ impl Hash for StallState {
             due,
             timeout_random,
             rounds: _,
-            effects: _,
+            progress: _,
             barriers_completed: _,
             barriers_then: _,
             next: _,

@@ -44,7 +44,7 @@ pub type CallStack = Option<Arc<CallFrame>>;
 pub enum GroupState {
     /// It can run.
     Ready,
-    /// It is past a barrier of the block that is not complete.
+    /// It has arrived at a barrier of the block that is not complete.
     AtBarrier {
         /// Barrier number.
         id: u32,
@@ -56,9 +56,9 @@ pub enum GroupState {
         /// Lanes that must arrive.
         members: LaneMask,
     },
-    /// It is at an instruction that asks whether a phase of the barrier object at this address of the block's shared memory has ended.
+    /// It is at an instruction that tests whether a phase of the mbarrier at this address of the block's shared memory has completed.
     AtMbarrier {
-        /// Where the object is.
+        /// The address of the mbarrier.
         address: u32,
     },
     /// It is at an instruction that waits for its copies, which only the user ends.
@@ -67,19 +67,19 @@ pub enum GroupState {
     AtWgmmas,
     /// It is at an instruction that waits for matrix multiplications that other warps of its warpgroup have not committed.
     AtWarpgroup,
-    /// It is past a `barrier.cluster.wait`.
+    /// It waits in `barrier.cluster.wait`.
     AtCluster {
         /// The instruction.
         pc: Pc,
     },
-    /// It is past a `bar.warp.sync` that the other lanes of `members` must execute too, there or elsewhere.
+    /// It waits in `bar.warp.sync`, which the other lanes of `members` must execute too, there or elsewhere.
     AtWarpSync {
         /// Lanes that must arrive.
         members: LaneMask,
         /// The instruction.
         pc: Pc,
     },
-    /// It is at a reconvergence point, and others of its lanes are still on their way; under the stack policy only.
+    /// It waits at a reconvergence point for other lanes; under the stack policy only.
     AtReconvergence,
     /// Another side of a branch runs first; under the stack policy only.
     AwaitsTurn,
@@ -120,7 +120,7 @@ impl LaneGroup {
     }
 }
 
-/// What a group remembers of asking whether a phase has ended.
+/// The state of a group's polls of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub enum Polled {
     /// Nothing.
@@ -139,7 +139,7 @@ pub struct LaneGroup {
     pub pc: Pc,
     /// Its lanes; not empty.
     pub mask: LaneMask,
-    /// Where its registers are.
+    /// The frame of its registers.
     pub frame: FrameBase,
     /// End of the local memory it uses: its frame, and what `alloca` took after it.
     pub local_top: u32,
@@ -147,7 +147,7 @@ pub struct LaneGroup {
     pub stack: CallStack,
     /// Whether it can run.
     pub state: GroupState,
-    /// It ran long while others could have: they go first now.
+    /// It ran for long while others could have run: these go first now.
     pub yielded: bool,
     /// pc of the last failed mbarrier test.
     pub polled: Polled,
@@ -170,7 +170,7 @@ impl LaneGroup {
     }
 }
 
-/// How many groups of copies each lane of a warp has committed: of `cp.async`, and of `cp.async.bulk`.
+/// The number of groups of copies that each lane of a warp has committed: of `cp.async`, and of `cp.async.bulk`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CopyGroups(Option<Arc<[PerLane<u32>; 2]>>);
 
@@ -199,7 +199,7 @@ pub struct Warp {
     pub specials: Arc<Vec<PerLane<u32>>>,
     /// Its groups; empty when all lanes have exited.
     pub groups: SmallVec<[LaneGroup; 2]>,
-    /// Which of them runs, under the stack policy.
+    /// The reconvergence stack, under the stack policy.
     pub simt_stack: Option<SimtStack>,
     /// Lanes that have not exited.
     pub live: LaneMask,
@@ -441,7 +441,7 @@ impl Hash for Warp {
 }
 
 impl Hash for LaneGroup {
-    /// Where its frame is follows from its calls, which are not gone through by recursion: they may be many.
+    /// Without its frame, which follows from its calls. These are hashed in a loop, not by recursion: they may be many.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Self { pc, mask, frame: _, local_top: _, stack, state: group_state, yielded, polled } = self;
         (pc, mask, group_state, yielded, polled, depth(stack)).hash(state);

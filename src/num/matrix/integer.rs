@@ -20,7 +20,7 @@ pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
 fn fill(product: &Product, operands: Operands<'_>, d: &mut [u32], times: impl Fn(i32, i32) -> i32, plus: impl Fn(i32, i32) -> i32) {
     let (n, k) = (product.n, product.k);
     let depth = operands.b.len() / n;
-    let row_of = |place: usize| operands.kept.map_or(place % k, |kept| usize::from(kept[place])).min(depth);
+    let row_of = |place: usize| operands.sparse_rows.map_or(place % k, |rows| usize::from(rows[place])).min(depth);
     let a: Vec<(i32, usize)> = operands.a.iter().enumerate().map(|(place, bits)| (product.a.integer(*bits), row_of(place))).collect();
     for first in (0..n).step_by(LANES) {
         let slice = |row: &[u32]| std::array::from_fn(|lane| product.b.integer(row[first + lane]));

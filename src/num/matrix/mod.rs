@@ -10,8 +10,8 @@
 //! | a chain of `fma.f64` | `.f64` | [`chain`] |
 //! | exact sums of integers, or of counted bits | `s8 u8 s4 u4`, `b1` | [`integer`] |
 //!
-//! A sparse A keeps some of its columns: [`Operands::kept`] says for each of its elements which row of B it multiplies. What was not kept
-//! is never multiplied, so an infinity or a NaN there has no effect.
+//! A sparse A keeps some of its columns: [`Operands::sparse_rows`] is the row of B that each of its elements multiplies. Rows of B without
+//! such an element are never multiplied, so an infinity or a NaN there has no effect.
 
 mod accumulator;
 mod chain;
@@ -25,7 +25,7 @@ pub use chain::multiply_f64;
 pub use element::Element;
 pub use product::{LANES, Operands, Product, Rule};
 
-/// D, row by row. Rows of B that `kept` names and that are not there count as zeros.
+/// D, row by row. Rows of B that `sparse_rows` names and that are not there count as zeros.
 pub fn multiply(simd: pulp::Arch, product: &Product, operands: Operands<'_>) -> Vec<u32> {
     simd.dispatch(Multiply { product, operands })
 }

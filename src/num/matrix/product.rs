@@ -49,7 +49,7 @@ pub struct Product {
     pub c: Accumulator,
     /// Elements of D.
     pub d: Accumulator,
-    /// How.
+    /// The rule of the arithmetic.
     pub rule: Rule,
 }
 
@@ -63,5 +63,5 @@ pub struct Operands<'a> {
     /// M rows of N elements.
     pub c: &'a [u32],
     /// Of a sparse A: for each element of `a` the row of `b` that it multiplies.
-    pub kept: Option<&'a [u16]>,
+    pub sparse_rows: Option<&'a [u16]>,
 }

@@ -37,7 +37,7 @@ impl Family for AsyncOp {
 
     fn purpose(&self) -> Purpose {
         match self {
-            Self::Copy { copy: _ } => Purpose::Action,
+            Self::Copy { copy: _ } => Purpose::Parameter,
             Self::Commit { .. } | Self::Wait { .. } => Purpose::Result,
         }
     }

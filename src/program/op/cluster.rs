@@ -52,7 +52,7 @@ impl Family for ClusterOp {
 
     fn awaits(&self) -> Option<Awaited> {
         match self {
-            Self::Wait { aligned: _ } => Some(Awaited::Block),
+            Self::Wait { aligned: _ } => Some(Awaited::OtherWarps),
             Self::MapShared { .. } | Self::Rank { .. } | Self::Arrive { .. } => None,
         }
     }

@@ -71,7 +71,7 @@ impl Family for ControlOp {
 
     fn purpose(&self) -> Purpose {
         match self {
-            Self::BranchIndexed { .. } => Purpose::Way,
+            Self::BranchIndexed { .. } => Purpose::Target,
             Self::Branch { .. }
             | Self::Call { .. }
             | Self::SystemCall { .. }

@@ -1,11 +1,11 @@
-//! What operations do beside writing the registers that they name.
+//! The effects of operations, other than writing the registers that they name.
 
 use crate::isa::ScalarType;
 
 /// One thing that an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// What it gives depends on where, when and by which lanes it is executed, not on its operands alone.
+    /// Its results depend on where, when and by which lanes it is executed, not on its operands alone.
     DependsOnPlace,
     /// It writes the carry flag of the lane, or reads it.
     UsesCarry,
@@ -15,28 +15,28 @@ pub enum Effect {
     ReadsMemory,
     /// It writes memory.
     WritesMemory,
-    /// Lanes of a warp execute it together: what one of them gets may come from others.
+    /// Lanes of a warp execute it together: the result of one may depend on the operands of others.
     Collective,
-    /// Each lane's result is made of what certain lanes bring, itself or others.
+    /// Each lane's result is computed from the operands of certain lanes, its own or others.
     Gathers,
     /// It may wait: for other threads, or for what is in flight.
     Blocks,
-    /// It orders what threads do to memory.
+    /// It orders memory accesses of threads.
     Orders,
     /// The instruction after it need not be the next one.
     Branches,
-    /// What it does has not ended when the next instruction is executed.
+    /// It may still be in flight when the next instruction is executed.
     Asynchronous,
     /// It ends the run.
     Stops,
 }
 
-/// What an operation does beside writing the registers that it names: a set of [`Effect`]s.
+/// A set of [`Effect`]s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effects(u16);
 
 impl Effects {
-    /// Its results are made of its operands, each lane for itself, and nothing else happens.
+    /// No effect: its results are computed from its operands, in each lane by itself.
     pub const NONE: Self = Self(0);
 
     /// These.
@@ -65,8 +65,8 @@ impl Effects {
         self.0 & others.0 != 0
     }
 
-    /// Whether it does nothing but make values of registers, each lane for itself: it may be left out where its results are not used,
-    /// and where it is undefined which lanes execute it, so are its results alone.
+    /// Whether it does nothing but compute values of registers, in each lane by itself: it may be left out where its results are not
+    /// used, and where it is undefined which lanes execute it, only its results are undefined.
     pub const fn only_computes(self) -> bool {
         self.0 & !Self::of(&[Effect::DependsOnPlace, Effect::UsesCarry]).0 == 0
     }
@@ -75,26 +75,26 @@ impl Effects {
 /// The threads that an instruction waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// Others of the warp.
-    Warp,
-    /// Those of other warps as well.
-    Block,
+    /// Other lanes of the own warp.
+    OwnWarp,
+    /// Threads of other warps as well.
+    OtherWarps,
 }
 
-/// What an operation reads values for, other than its guard and its addresses.
+/// The purpose of the values that an operation reads, other than its guard and its addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Its results are made of them.
+    /// Its results are computed from them.
     Result,
-    /// They decide which instruction is next.
-    Way,
-    /// They go to memory.
+    /// They select which instruction is next.
+    Target,
+    /// They are stored to memory.
     Memory,
-    /// They say what it does: how many bytes it copies, which threads it waits for.
-    Action,
+    /// They are parameters of its effect: how many bytes it copies, which threads it waits for.
+    Parameter,
 }
 
-/// What an operation takes its sources, or its results, for.
+/// The kind of value that an operation takes its sources, or its results, to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandKind {
     /// A number of this type.
@@ -103,7 +103,7 @@ pub enum OperandKind {
     Integer,
 }
 
-/// What an operation takes its sources and its results for.
+/// The kinds of the sources and the results of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperandKinds {
     /// The sources.

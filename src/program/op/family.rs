@@ -1,4 +1,4 @@
-//! What every family of operations answers about itself. A new one is asked by everything that asks [`Op`](super::Op).
+//! A family: the operations of one category, such as atomics, in one enum. [`Op`](super::Op) forwards each question to its family.
 
 use super::access::Access;
 use super::effects::{Awaited, Effects, OperandKinds, Purpose};
@@ -7,25 +7,25 @@ use crate::base::lanes::LaneMask;
 use crate::program::operands::Walk;
 use crate::program::{Pc, Program};
 
-/// A family of operations. What few of them have to do with has an answer that says so.
+/// The properties that each family of operations has. Those that few families have get a default.
 pub trait Family {
-    /// Shows the registers that it uses, what it reads before what it writes.
+    /// Visits the registers that it uses, those that it reads before those that it writes.
     fn operands(&self, walk: &mut Walk<'_>);
 
-    /// What it does beside writing registers. `program` has what matrix and image instructions do.
+    /// Its effects other than writing registers. `program` holds the tables that matrix and image instructions refer to.
     fn effects(&self, program: &Program) -> Effects;
 
-    /// What it takes its sources and its results for; none if it says nothing.
+    /// The kinds of its sources and its results; none if it implies nothing about them.
     fn operand_kinds(&self) -> Option<OperandKinds> {
         None
     }
 
-    /// What it reads values for, other than its guard and its addresses.
+    /// The purpose of the values that it reads, other than its guard and its addresses.
     fn purpose(&self) -> Purpose {
         Purpose::Result
     }
 
-    /// Whether its results are made of what its registers held, although it reads memory as well.
+    /// Whether its results are computed from values of its registers, although it reads memory as well.
     fn accumulates(&self) -> bool {
         false
     }
@@ -35,12 +35,12 @@ pub trait Family {
         false
     }
 
-    /// The lanes in which what it writes is undefined, if in `any` of them some operand is.
+    /// The lanes in which its results are undefined, if some operand is undefined in the lanes of `any`.
     fn undefined_in(&self, _: &dyn Undefined, any: LaneMask) -> LaneMask {
         any
     }
 
-    /// How it accesses memory by itself, if it does: loads, stores, atomics, and what is done to barrier objects.
+    /// How it accesses memory, if it does so synchronously: loads, stores, atomics, and operations on mbarriers.
     fn access(&self) -> Option<Access> {
         None
     }
@@ -50,18 +50,18 @@ pub trait Family {
         &[]
     }
 
-    /// Which other threads it waits for, if it waits for any to reach it or a barrier object.
+    /// The other threads that it waits for, if it waits until they reach it or an mbarrier.
     fn awaits(&self) -> Option<Awaited> {
         None
     }
 
-    /// Whether it names by a mask which lanes must execute it. Where those of a warp must come together and it does not, they are all
-    /// lanes.
+    /// Whether a mask operand names the lanes that must execute it. Without one, an instruction at which lanes of a warp must converge
+    /// needs all lanes.
     fn has_member_mask(&self) -> bool {
         false
     }
 
-    /// What the asynchronous operation is called that it puts in flight.
+    /// The noun for the asynchronous operation that it puts in flight.
     fn flight_word(&self) -> &'static str {
         "copy"
     }

@@ -1,4 +1,4 @@
-//! Barrier objects (PTX ISA, "mbarrier").
+//! Operations on mbarriers (PTX ISA, "mbarrier").
 
 use super::effects::{Awaited, Effect, Effects, Purpose};
 use super::family::Family;
@@ -6,14 +6,15 @@ use crate::isa::MbarrierFn;
 use crate::program::operands::Walk;
 use crate::program::{Access, Address, Bank, Dst, Program, Src};
 
-/// Barrier objects.
+/// An operation on an mbarrier.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
 #[rustfmt::skip]
 pub enum MbarrierOp {
-    /// `mbarrier`: d = state before it, `a` the count of arrivals, of bytes, or of both for the expecting arrivals (one arrival).
+    /// An `mbarrier` operation that changes the object: `d` is the state before it, `a` the count of arrivals or of bytes; for
+    /// `arrive.expect_tx` the count of bytes, with one arrival.
     Update { f: MbarrierFn, access: Access, d: Dst, a: Option<Src>, address: Address },
-    /// `mbarrier.test_wait` and, if it `blocks`, `try_wait`: whether the phase of state `a`, or of `parity` `a`, has ended.
+    /// `mbarrier.test_wait` and, if it `blocks`, `try_wait`: `p` is whether the phase of state `a`, or of `parity` `a`, has ended.
     Wait { blocks: bool, parity: bool, access: Access, p: Dst, a: Src, address: Address },
     PendingCount { d: Dst, a: Src },
 }
@@ -53,17 +54,17 @@ impl Family for MbarrierOp {
         }
     }
 
-    /// Which other threads it waits for: a test that fails is one turn of a loop that waits.
+    /// The other threads that it waits for: a test that fails is one iteration of a loop that waits.
     fn awaits(&self) -> Option<Awaited> {
         match self {
-            Self::Wait { .. } => Some(Awaited::Block),
+            Self::Wait { .. } => Some(Awaited::OtherWarps),
             Self::Update { .. } | Self::PendingCount { .. } => None,
         }
     }
 
     fn purpose(&self) -> Purpose {
         match self {
-            Self::Update { .. } | Self::Wait { .. } => Purpose::Action,
+            Self::Update { .. } | Self::Wait { .. } => Purpose::Parameter,
             Self::PendingCount { .. } => Purpose::Result,
         }
     }

@@ -73,18 +73,18 @@ pub struct Guard {
 pub struct Inst {
     /// Lanes that execute it.
     pub guard: Option<Guard>,
-    /// What they execute.
+    /// The operation.
     pub op: Op,
 }
 
-/// What an instruction does. Register operands named `d` are written, all others read.
+/// The operation of an instruction. Register operands named `d` are written, all others read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Op {
     /// Nothing that can be observed: `prefetch`, `pragma`-like hints, `nanosleep` of a deterministic machine.
     Nop,
     /// Parsed but not modelled: the run stops here.
     Unsupported {
-        /// Why.
+        /// The reason.
         why: UnsupportedId,
     },
     /// Integer arithmetic.
@@ -121,18 +121,18 @@ pub enum Op {
     Control(ControlOp),
     /// Barriers and fences.
     Sync(SyncOp),
-    /// Barrier objects.
+    /// Mbarriers.
     Mbarrier(MbarrierOp),
     /// Warp collectives.
     Warp(WarpOp),
     /// A texture or surface instruction.
     Image {
-        /// What it does.
+        /// The access.
         access: ImageId,
     },
     /// A matrix instruction of a warp: `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`.
     Matrix {
-        /// What it does.
+        /// The matrix operation.
         matrix: MatrixId,
     },
 }
@@ -172,17 +172,17 @@ impl Op {
         self.family().operands(walk);
     }
 
-    /// What it does beside writing registers. `program` has what matrix and image instructions do.
+    /// Its effects other than writing registers. `program` holds the tables that matrix and image instructions refer to.
     pub fn effects(&self, program: &Program) -> Effects {
         self.family().effects(program)
     }
 
-    /// What an operation takes its sources and its results for; none if it says nothing.
+    /// The kinds of its sources and its results; none if it implies nothing about them.
     pub fn operand_kinds(&self) -> Option<OperandKinds> {
         self.family().operand_kinds()
     }
 
-    /// What it reads values for, other than its guard and its addresses.
+    /// The purpose of the values that it reads, other than its guard and its addresses.
     pub fn purpose(&self) -> Purpose {
         self.family().purpose()
     }
@@ -202,17 +202,17 @@ impl Op {
         self.family().undefined_in(undefined, any)
     }
 
-    /// Where a branch may go when its guard holds.
+    /// The targets of a branch.
     pub fn targets<'a>(&'a self, program: &'a Program) -> &'a [Pc] {
         self.family().targets(program)
     }
 
-    /// Which other threads an instruction waits for, if it waits for any to reach it or a barrier object.
+    /// The other threads that an instruction waits for, if it waits until they reach it or an mbarrier.
     pub fn awaits(&self) -> Option<Awaited> {
         self.family().awaits()
     }
 
-    /// What the asynchronous operation is called that it puts in flight.
+    /// The noun for the asynchronous operation that it puts in flight.
     pub fn flight_word(&self) -> &'static str {
         self.family().flight_word()
     }
@@ -232,7 +232,7 @@ impl Op {
         }
     }
 
-    /// How the operation accesses memory by itself, if it does: loads, stores, atomics, and what is done to barrier objects.
+    /// How the operation accesses memory, if it does so synchronously: loads, stores, atomics, and operations on mbarriers.
     pub fn access(&self) -> Option<Access> {
         self.family().access()
     }

@@ -35,7 +35,7 @@ impl Family for StackOp {
 
     fn purpose(&self) -> Purpose {
         match self {
-            Self::Alloca { .. } => Purpose::Action,
+            Self::Alloca { .. } => Purpose::Parameter,
             Self::Save { .. } | Self::Restore { .. } => Purpose::Result,
         }
     }

@@ -55,8 +55,10 @@ impl Family for SyncOp {
     fn awaits(&self) -> Option<Awaited> {
         match self {
             Self::Barrier { f: BarrierFn::Arrive, .. } | Self::Fence { .. } => None,
-            Self::Barrier { f: BarrierFn::Sync | BarrierFn::RedPopc | BarrierFn::RedAnd | BarrierFn::RedOr, .. } => Some(Awaited::Block),
-            Self::WarpSync { mask: _ } => Some(Awaited::Warp),
+            Self::Barrier { f: BarrierFn::Sync | BarrierFn::RedPopc | BarrierFn::RedAnd | BarrierFn::RedOr, .. } => {
+                Some(Awaited::OtherWarps)
+            }
+            Self::WarpSync { mask: _ } => Some(Awaited::OwnWarp),
         }
     }
 
@@ -69,7 +71,7 @@ impl Family for SyncOp {
 
     fn purpose(&self) -> Purpose {
         match self {
-            Self::Barrier { .. } | Self::WarpSync { mask: _ } => Purpose::Action,
+            Self::Barrier { .. } | Self::WarpSync { mask: _ } => Purpose::Parameter,
             Self::Fence { .. } => Purpose::Result,
         }
     }

@@ -47,7 +47,7 @@ impl Family for TensorMapOp {
 
     fn purpose(&self) -> Purpose {
         match self {
-            Self::ReplaceField { .. } => Purpose::Action,
+            Self::ReplaceField { .. } => Purpose::Parameter,
             Self::Copy { .. } => Purpose::Result,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::effects::{Effects, OperandKinds};
 use super::family::Family;
-use crate::isa::{VideoMadMode, VideoMode, VideoSimdMode};
+use crate::isa::{VideoMadSpec, VideoSimdSpec, VideoSpec};
 use crate::program::operands::Walk;
 use crate::program::{Bank, Dst, Program, Src};
 
@@ -11,15 +11,15 @@ use crate::program::{Bank, Dst, Program, Src};
 #[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
 #[rustfmt::skip]
 pub enum VideoOp {
-    Scalar { mode: VideoMode, d: Dst, a: Src, b: Src, c: Src },
-    Mad { mode: VideoMadMode, d: Dst, a: Src, b: Src, c: Src },
-    Simd { mode: VideoSimdMode, d: Dst, a: Src, b: Src, c: Src },
+    Scalar { spec: VideoSpec, d: Dst, a: Src, b: Src, c: Src },
+    Mad { spec: VideoMadSpec, d: Dst, a: Src, b: Src, c: Src },
+    Simd { spec: VideoSimdSpec, d: Dst, a: Src, b: Src, c: Src },
 }
 
 impl Family for VideoOp {
     fn operands(&self, walk: &mut Walk<'_>) {
         match *self {
-            Self::Scalar { mode: _, d, a, b, c } | Self::Mad { mode: _, d, a, b, c } | Self::Simd { mode: _, d, a, b, c } => {
+            Self::Scalar { spec: _, d, a, b, c } | Self::Mad { spec: _, d, a, b, c } | Self::Simd { spec: _, d, a, b, c } => {
                 walk.same(Bank::B32, d, [a, b, c]);
             }
         }

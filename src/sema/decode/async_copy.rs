@@ -65,7 +65,7 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// `cp.async.bulk` and `cp.reduce.async.bulk`: destination, source, size, and the barrier object of those that have one.
+    /// `cp.async.bulk` and `cp.reduce.async.bulk`: destination, source, size, and the mbarrier of those that have one.
     fn bulk_copy(&mut self) -> Result<CopyOp, Diagnostic> {
         let to_barrier = self.matched.has("mbarrier::complete_tx::bytes");
         let completion = if to_barrier { Completion::Mbarrier(self.at(3)?) } else { Completion::BulkGroup };
@@ -95,7 +95,7 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// The address operand `index` and its space: what its form says, but that a barrier object may be in any block of the cluster.
+    /// The address operand `index` and its space: what its form says, but that an mbarrier may be in any block of the cluster.
     pub(super) fn at(&self, index: usize) -> Result<SpaceAddress, Diagnostic> {
         let form = self.matched.form.operands.get(index);
         let space = match form.and_then(|form| form.space) {

@@ -347,11 +347,11 @@ impl<'a> Decoding<'_, 'a> {
             Value::Register(register) if register.bank == Bank::B64 && agrees(ScalarType::U64, register.ty, false) => {
                 Ok(Handle::Value(Src::reg(register.slot)))
             }
-            Value::Symbol { handle: Some(kind), .. } if !kinds.contains(&kind) => {
+            Value::Symbol { opaque: Some(kind), .. } if !kinds.contains(&kind) => {
                 let message = format!("a '.{}' where '{}' takes a '{}'", kind.word(), self.instruction.opcode.text, words_of(kinds));
                 Err(Diagnostic::error("type", span, message))
             }
-            Value::Symbol { location, handle: Some(_), .. } => match location.space {
+            Value::Symbol { location, opaque: Some(_), .. } => match location.space {
                 Space::Global => Ok(Handle::Value(self.cx.const64(location.address))),
                 Space::Param => Ok(Handle::Param(location.address as u32)),
                 Space::Generic | Space::Const | Space::Shared | Space::SharedCluster | Space::Local | Space::ParamFunc => {

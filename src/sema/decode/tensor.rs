@@ -19,7 +19,7 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// A load names shared memory, the tensor and a barrier object; a store or a reduction the tensor and shared memory.
+    /// A load names shared memory, the tensor and an mbarrier; a store or a reduction the tensor and shared memory.
     fn tensor_copy(&mut self) -> Decoded {
         let is_load = self.matched.has("mbarrier::complete_tx::bytes");
         let (tensor, shared) = if is_load { (1, 0) } else { (0, 1) };

@@ -6,7 +6,7 @@ use super::family::{Decoded, Decoding};
 use super::operand::not_a_register;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{
-    Compare, ScalarType, Shift, VideoDecode, VideoFn, VideoMadMode, VideoMode, VideoPart, VideoSecond, VideoSimdMode, agrees,
+    Compare, ScalarType, Shift, VideoDecode, VideoFn, VideoMadSpec, VideoPart, VideoSecond, VideoSimdSpec, VideoSpec, agrees,
 };
 use crate::program::{Dst, Op, Src, VideoOp};
 use crate::syntax::tree::{Expr, ExprKind, OperandKind};
@@ -38,8 +38,8 @@ impl<'a> Decoding<'_, 'a> {
             }
             VideoDecode::Set => self.video_scalar(self.video_set()?),
             VideoDecode::Mad => self.video_mad(),
-            VideoDecode::Simd(f, lanes) => self.video_simd(f, lanes),
-            VideoDecode::SimdSet(lanes) => self.video_simd(self.video_set()?, lanes),
+            VideoDecode::Simd(f, elements) => self.video_simd(f, elements),
+            VideoDecode::SimdSet(elements) => self.video_simd(self.video_set()?, elements),
         }
     }
 
@@ -69,10 +69,10 @@ impl<'a> Decoding<'_, 'a> {
             let help = "a second operation, and a part of the destination, take the rest from it";
             return Err(Diagnostic::error("operand", self.instruction.span, message).with_help(help));
         }
-        let a_part = (a.part()?.unwrap_or(VideoPart::WORD), a_signed);
-        let b_part = (b.part()?.unwrap_or(VideoPart::WORD), b_signed);
-        let mode = VideoMode { f, d_signed, sat: self.matched.has("sat"), a: a_part, b: b_part, second };
-        Ok(Op::Video(VideoOp::Scalar { mode, d: d.dest()?, a: a.a, b: b.a, c: c.unwrap_or(b.a) }))
+        let a_part = (a.part()?.unwrap_or(VideoPart::WHOLE), a_signed);
+        let b_part = (b.part()?.unwrap_or(VideoPart::WHOLE), b_signed);
+        let spec = VideoSpec { f, d_signed, sat: self.matched.has("sat"), a: a_part, b: b_part, second };
+        Ok(Op::Video(VideoOp::Scalar { spec, d: d.dest()?, a: a.a, b: b.a, c: c.unwrap_or(b.a) }))
     }
 
     fn video_mad(&mut self) -> Decoded {
@@ -88,32 +88,32 @@ impl<'a> Decoding<'_, 'a> {
         if plus_one && (a.negated || b.negated || c.negated) {
             return Err(Diagnostic::error("modifier", self.instruction.opcode.span, "'.po' does not go with negative operands"));
         }
-        let mode = VideoMadMode {
-            a: (a.part()?.unwrap_or(VideoPart::WORD), a_signed),
-            b: (b.part()?.unwrap_or(VideoPart::WORD), b_signed),
+        let spec = VideoMadSpec {
+            a: (a.part()?.unwrap_or(VideoPart::WHOLE), a_signed),
+            b: (b.part()?.unwrap_or(VideoPart::WHOLE), b_signed),
             negate_product,
             negate_c,
             plus_one,
             sat: self.matched.has("sat"),
             shift: self.matched.choose(&[("shr7", 7), ("shr15", 15)]).unwrap_or(0),
         };
-        Ok(Op::Video(VideoOp::Mad { mode, d, a: a.a, b: b.a, c: c.a }))
+        Ok(Op::Video(VideoOp::Mad { spec, d, a: a.a, b: b.a, c: c.a }))
     }
 
-    fn video_simd(&mut self, f: VideoFn, lanes: u8) -> Decoded {
+    fn video_simd(&mut self, f: VideoFn, elements: u8) -> Decoded {
         let (d, a, b, c) = (self.selected(0)?, self.plus(1)?, self.plus(2)?, self.src(3)?);
         let (d_signed, a_signed, b_signed) = self.video_signs();
-        let mode = VideoSimdMode {
+        let spec = VideoSimdSpec {
             f,
-            lanes,
+            elements,
             d_signed,
             signed: (a_signed, b_signed),
             sat: self.matched.has("sat"),
             accumulate: self.matched.has("add"),
-            select: [a.places(lanes, 0)?, b.places(lanes, lanes)?],
-            mask: d.mask(lanes)?,
+            select: [a.sources(elements, 0)?, b.sources(elements, elements)?],
+            mask: d.mask(elements)?,
         };
-        Ok(Op::Video(VideoOp::Simd { mode, d: d.dest()?, a: a.a, b: b.a, c }))
+        Ok(Op::Video(VideoOp::Simd { spec, d: d.dest()?, a: a.a, b: b.a, c }))
     }
 
     /// Operand `index`, which cannot be negated.
@@ -176,32 +176,32 @@ impl Selected<'_> {
     fn part(&self) -> Result<Option<VideoPart>, Diagnostic> {
         let Some(selector) = self.selector else { return Ok(None) };
         let error = || self.error("this instruction selects .b0 to .b3, .h0 or .h1");
-        VideoPart::from_word(selector).map(Some).ok_or_else(error)
+        VideoPart::from_selector(selector).map(Some).ok_or_else(error)
     }
 
-    /// The places among those of both operands that the lanes of a SIMD instruction take, lane 0 first; from `first` on if nothing
-    /// is said.
-    fn places(&self, lanes: u8, first: u8) -> Result<[u8; 4], Diagnostic> {
+    /// For each element of the result, the element among those of both operands that is its source, element 0 first; those from `first`
+    /// on if there is no selector.
+    fn sources(&self, elements: u8, first: u8) -> Result<[u8; 4], Diagnostic> {
         let Some(selector) = self.selector else {
             return match self.register {
-                Some(_) => Ok(std::array::from_fn(|lane| first + (lane as u8).min(lanes - 1))),
+                Some(_) => Ok(std::array::from_fn(|element| first + (element as u8).min(elements - 1))),
                 None => Err(self.error("a constant has no halves and bytes to choose from")),
             };
         };
-        let digits = digits(selector, lanes).filter(|digits| digits.len() == usize::from(lanes));
-        let example = if lanes == 2 { ".hxy, each 0 to 3" } else { ".bwxyz, each 0 to 7" };
-        let digits = digits.filter(|digits| digits.iter().all(|digit| *digit < 2 * lanes));
+        let digits = digits(selector, elements).filter(|digits| digits.len() == usize::from(elements));
+        let example = if elements == 2 { ".hxy, each 0 to 3" } else { ".bwxyz, each 0 to 7" };
+        let digits = digits.filter(|digits| digits.iter().all(|digit| *digit < 2 * elements));
         let digits = digits.ok_or_else(|| self.error("this does not say what each lane takes").with_help(format!("write {example}")))?;
-        Ok(std::array::from_fn(|lane| digits.iter().rev().nth(lane).copied().unwrap_or(0)))
+        Ok(std::array::from_fn(|element| digits.iter().rev().nth(element).copied().unwrap_or(0)))
     }
 
-    /// The lanes of a SIMD instruction that count: `.b310` denotes lanes 3, 1 and 0.
-    fn mask(&self, lanes: u8) -> Result<u8, Diagnostic> {
-        let Some(selector) = self.selector else { return Ok((1 << lanes) - 1) };
+    /// The elements that a SIMD instruction computes: `.b310` denotes elements 3, 1 and 0.
+    fn mask(&self, elements: u8) -> Result<u8, Diagnostic> {
+        let Some(selector) = self.selector else { return Ok((1 << elements) - 1) };
         let digits =
-            digits(selector, lanes).filter(|digits| digits.iter().all(|digit| *digit < lanes) && digits.is_sorted_by(|a, b| a > b));
+            digits(selector, elements).filter(|digits| digits.iter().all(|digit| *digit < elements) && digits.is_sorted_by(|a, b| a > b));
         let digits = digits.ok_or_else(|| {
-            let example = if lanes == 2 { ".h10, .h1 or .h0" } else { ".b3210, .b31 or .b0" };
+            let example = if elements == 2 { ".h10, .h1 or .h0" } else { ".b3210, .b31 or .b0" };
             self.error("this is not a choice of lanes").with_help(format!("write the highest first: {example}"))
         })?;
         Ok(digits.iter().fold(0, |mask, digit| mask | 1 << digit))
@@ -213,7 +213,7 @@ impl Selected<'_> {
 }
 
 /// The digits of a selector of halves or bytes.
-fn digits(selector: &str, lanes: u8) -> Option<Vec<u8>> {
-    let digits = selector.strip_prefix(if lanes == 2 { 'h' } else { 'b' }).filter(|digits| !digits.is_empty())?;
+fn digits(selector: &str, elements: u8) -> Option<Vec<u8>> {
+    let digits = selector.strip_prefix(if elements == 2 { 'h' } else { 'b' }).filter(|digits| !digits.is_empty())?;
     digits.bytes().map(|digit| digit.is_ascii_digit().then(|| digit - b'0')).collect()
 }

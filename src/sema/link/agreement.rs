@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::is_shared;
 use crate::base::{Diagnostic, Span};
-use crate::sema::variable::{Extent, extent};
+use crate::sema::variable::{VariableLayout, layout};
 use crate::syntax::tree::{Init, Item, Linkage, Module, Variable};
 
 /// Compares each declaration and definition of a shared variable with the definition that counts, whose name is at the place in `chosen`,
@@ -49,15 +49,15 @@ pub(super) fn check(modules: &[Module<'_>], chosen: &HashMap<String, Span>, diag
 /// What differs between the definition and another declaration.
 fn difference(one: &Variable<'_>, other: &Variable<'_>) -> Option<&'static str> {
     // What cannot be declared is reported where it is analyzed.
-    let (Ok(first), Ok(second)) = (extent(one), extent(other)) else { return None };
+    let (Ok(first), Ok(second)) = (layout(one), layout(other)) else { return None };
     let are_common = [one, other].iter().all(|variable| variable.linkage == Some(Linkage::Common));
     let lengths = (length(one, &first), length(other, &second));
     let is_as_long = are_common || matches!(lengths, (None, _) | (_, None)) || lengths.0 == lengths.1;
-    let inner = |extent: &Extent| extent.shape.iter().skip(1).copied().collect::<Vec<u64>>();
+    let inner = |layout: &VariableLayout| layout.shape.iter().skip(1).copied().collect::<Vec<u64>>();
     if one.space.text != other.space.text {
         Some("state space")
-    } else if (first.ty, first.handle, first.components, first.is_array())
-        != (second.ty, second.handle, second.components, second.is_array())
+    } else if (first.ty, first.opaque, first.components, first.is_array())
+        != (second.ty, second.opaque, second.components, second.is_array())
     {
         Some("type")
     } else if !is_as_long || inner(&first) != inner(&second) {
@@ -67,11 +67,11 @@ fn difference(one: &Variable<'_>, other: &Variable<'_>) -> Option<&'static str> 
     }
 }
 
-/// The first extent of an array; none where the declaration leaves it open.
-fn length(variable: &Variable<'_>, extent: &Extent) -> Option<u64> {
-    match (&variable.init, extent.is_open) {
+/// The first extent of an array; none of an unsized declaration.
+fn length(variable: &Variable<'_>, layout: &VariableLayout) -> Option<u64> {
+    match (&variable.init, layout.is_unsized) {
         (Some(Init::List(list, _)), true) => Some(list.len() as u64),
         (_, true) => None,
-        (_, false) => extent.shape.first().copied(),
+        (_, false) => layout.shape.first().copied(),
     }
 }

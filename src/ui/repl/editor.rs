@@ -44,7 +44,7 @@ pub struct LineEditor {
     in_block: bool,
 }
 
-/// What lies around the line on a screen, and wants to know what becomes of it.
+/// The surroundings of the line on a screen, which are notified of its changes.
 pub trait EditorHooks: Send + Sync {
     /// The line is about to be drawn; `typing` is false while a line of the history is searched.
     fn before_drawing(&self, typing: bool);

@@ -28,7 +28,7 @@ pub fn run(console: &mut Console, color: bool) -> io::Result<()> {
     let held = if moves_the_cursor() { Some(hold::prepare(BTreeSet::new())?) } else { None };
     let mut editor = LineEditor::new(color, None)?;
     let mut out = Standard::output();
-    if let Some(complaint) = held.as_ref().and_then(|held| held.unwatched.as_ref()) {
+    if let Some(complaint) = held.as_ref().and_then(|held| held.without_restorer.as_ref()) {
         writeln!(out, "warning: {complaint}")?;
     }
     loop {

@@ -1,28 +1,29 @@
-//! What many orders led to, for people.
+//! The text of what `explore` found: how many orders led to which outcome. An *order* is one interleaving of the warps of a case, which the
+//! literature calls a schedule.
 
 use super::finding::list;
 use super::report::grouped;
-use crate::debug::explore::{End, Explored, FoundInOrders, Outcome, Systematic, Verdict};
+use crate::debug::explore::{End, Explored, FoundInOrders, OrderOutcome, Systematic, Verdict};
 
-/// Outcomes that are listed at most.
+/// The most outcomes that are listed.
 const OUTCOMES_SHOWN: usize = 16;
 
-/// How many orders led to what, a line for each outcome that is not right, and what was found in any of them.
+/// The number of orders by outcome, a line for each outcome that is not right, and the findings of all orders.
 pub fn explored(explored: &Explored) -> String {
     let outcomes = match &explored.verdict {
         Some(verdict) => judged(explored, verdict),
         None => compared(explored),
     };
     let interrupted = if explored.interrupted { "interrupted before all orders were tried\n" } else { "" };
-    bound(explored) + &outcomes + &found(explored) + interrupted + &more(explored)
+    probability_line(explored) + &outcomes + &found(explored) + interrupted + &more(explored)
 }
 
-/// What a systematic exploration has left, and how to go on with it.
+/// What a systematic exploration has not tried, and the command that continues it.
 fn more(explored: &Explored) -> String {
     match explored.systematic {
         None => String::new(),
-        Some(Systematic { is_all: false, .. }) => "there are more orders: 'explore systematic continue' goes on\n".to_string(),
-        Some(Systematic { is_cut: false, .. }) => "no order takes more preemptions\n".to_string(),
+        Some(Systematic { is_complete: false, .. }) => "there are more orders: 'explore systematic continue' goes on\n".to_string(),
+        Some(Systematic { hits_bound: false, .. }) => "no order takes more preemptions\n".to_string(),
         Some(Systematic { preemptions, .. }) => {
             format!("some orders take more preemptions: 'explore systematic {}' has more of them\n", preemptions.saturating_add(1))
         }
@@ -34,9 +35,9 @@ fn tried(explored: &Explored) -> String {
     let orders = orders(explored.tried);
     match explored.systematic {
         None => orders,
-        Some(Systematic { preemptions, is_all, .. }) => {
+        Some(Systematic { preemptions, is_complete, .. }) => {
             let bound = format!("with at most {preemptions} preemption{}", if preemptions == 1 { "" } else { "s" });
-            match (is_all, explored.tried) {
+            match (is_complete, explored.tried) {
                 (true, 1) => format!("the only order {bound}"),
                 (true, _) => format!("all {orders} {bound}"),
                 (false, _) => format!("{orders} {bound}"),
@@ -45,8 +46,8 @@ fn tried(explored: &Explored) -> String {
     }
 }
 
-/// How probable it is that an order by priorities shows a bug.
-fn bound(explored: &Explored) -> String {
+/// The line with the probability that an order by random priorities shows a bug.
+fn probability_line(explored: &Explored) -> String {
     explored.bound.map_or(String::new(), |bound| {
         let power = match bound.depth {
             1 => String::new(),
@@ -74,8 +75,8 @@ fn judged(explored: &Explored, verdict: &Verdict) -> String {
     });
     let counts = if counts.is_empty() { "none was tried".to_string() } else { counts.join(", ") };
     let mut text = format!("{}: {counts}{}\n", tried(explored), worst.unwrap_or_default());
-    let own = explored.outcomes.iter().find(|outcome| outcome.is_own);
-    text += &own.map_or(String::new(), |own| format!("  {}: {}\n", own_order(explored), end(&own.end)));
+    let session = explored.outcomes.iter().find(|outcome| outcome.is_own);
+    text += &session.map_or(String::new(), |outcome| format!("  {}: {}\n", session_order(explored), end(&outcome.end)));
     for outcome in explored.outcomes.iter().filter(|outcome| outcome.orders > 0 && matches!(outcome.end, End::Stopped(_))) {
         text += &format!("  {}: {}\n{}", orders(outcome.orders), end(&outcome.end), replay_line(outcome));
     }
@@ -84,22 +85,22 @@ fn judged(explored: &Explored, verdict: &Verdict) -> String {
 
 fn compared(explored: &Explored) -> String {
     let (count, kinds) = (explored.tried, explored.outcomes.iter().filter(|outcome| outcome.orders > 0).count());
-    let is_all_own = explored.outcomes.first().is_some_and(|outcome| outcome.orders == count);
-    let own = own_order(explored);
-    let mut text = match (is_all_own, kinds) {
-        (true, _) => format!("{}: all lead to the outcome of {own}\n", tried(explored)),
-        (false, 1) => format!("{}: all lead to one outcome, which is not that of {own}\n", tried(explored)),
+    let is_all_session = explored.outcomes.first().is_some_and(|outcome| outcome.orders == count);
+    let session = session_order(explored);
+    let mut text = match (is_all_session, kinds) {
+        (true, _) => format!("{}: all lead to the outcome of {session}\n", tried(explored)),
+        (false, 1) => format!("{}: all lead to one outcome, which is not that of {session}\n", tried(explored)),
         (false, kinds) => format!("{} lead to {kinds} different outcomes\n", tried(explored)),
     };
     for outcome in explored.outcomes.iter().take(OUTCOMES_SHOWN) {
-        let own = match (outcome.is_own, outcome.orders) {
-            (true, 0) => own.to_string(),
-            (true, count) => format!("{own} and {}", orders(count)),
+        let session = match (outcome.is_own, outcome.orders) {
+            (true, 0) => session.to_string(),
+            (true, count) => format!("{session} and {}", orders(count)),
             (false, count) => orders(count),
         };
         let difference = outcome.difference.as_ref().map_or(String::new(), |difference| format!("; {difference}"));
         let replay = if outcome.is_own { String::new() } else { replay_line(outcome) };
-        text += &format!("  {own}: {}{difference}\n{replay}", end(&outcome.end));
+        text += &format!("  {session}: {}{difference}\n{replay}", end(&outcome.end));
     }
     let more = explored.outcomes.len().saturating_sub(OUTCOMES_SHOWN);
     if more > 0 {
@@ -108,13 +109,13 @@ fn compared(explored: &Explored) -> String {
     text
 }
 
-/// What was found, each with the orders that show it.
+/// The findings, each with the number of orders that show it.
 fn found(explored: &Explored) -> String {
     let entry = |found: &FoundInOrders| {
-        let own = own_order(explored);
+        let session = session_order(explored);
         let shown = match (found.is_own, found.orders) {
-            (true, 0) => format!("in {own} only"),
-            (true, count) => format!("in {own} and {}", orders(count)),
+            (true, 0) => format!("in {session} only"),
+            (true, count) => format!("in {session} and {}", orders(count)),
             (false, count) => {
                 let replay = found.replay.as_ref().map_or(String::new(), |replay| format!("; replay: {replay}"));
                 format!("in {} of {}{replay}", grouped(count), orders(explored.tried))
@@ -134,8 +135,8 @@ fn found(explored: &Explored) -> String {
     }
 }
 
-/// What the session's own order is called.
-fn own_order(explored: &Explored) -> &'static str {
+/// The name of the order that the session itself runs in.
+fn session_order(explored: &Explored) -> &'static str {
     if explored.is_own_default { "the default order" } else { "this run's order" }
 }
 
@@ -152,11 +153,11 @@ fn end(end: &End) -> String {
     }
 }
 
-fn replay(before: &str, outcome: &Outcome) -> String {
+fn replay(before: &str, outcome: &OrderOutcome) -> String {
     outcome.replay.as_ref().map_or(String::new(), |replay| format!("{before}replay: {replay}"))
 }
 
-fn replay_line(outcome: &Outcome) -> String {
+fn replay_line(outcome: &OrderOutcome) -> String {
     let replay = replay("    ", outcome);
     if replay.is_empty() { replay } else { replay + "\n" }
 }

@@ -9,7 +9,7 @@ use crate::debug::fix::{FixReport, FixReports};
 /// Changes that are named of those that failed together.
 const SHOWN: usize = 3;
 
-/// The lines of a finding that say what to change: what its checker advises, or what came of trying that.
+/// The lines of a finding on its fix: the proposal of its checker, or the result of trying it.
 pub fn advice(finding: &FindingText) -> Vec<String> {
     match &finding.tried {
         Some(tried) => outcome(tried),
@@ -18,7 +18,7 @@ pub fn advice(finding: &FindingText) -> Vec<String> {
     }
 }
 
-/// What came of some findings, a few lines each.
+/// The results of trying the fixes of findings, a few lines each.
 pub fn reports(fixed: &FixReports) -> String {
     let report = |FixReport { finding, id, outcome }: &FixReport| {
         let lines = self::outcome(outcome).into_iter().map(|line| format!("  {line}\n"));

@@ -32,7 +32,7 @@ use std::path::Path;
 use crate::debug::certificate::Certificate;
 use crate::debug::fidelity::Fidelity;
 use crate::debug::view::printed as whole_lines;
-use crate::debug::{CaseReport, Comparison, NOT_FIRST, Omitted, RUNS_LONG, Reason, Reversed, Summary};
+use crate::debug::{CaseReport, Comparison, NOT_FIRST, Omitted, RUNS_LONG, Reason, Summary, SwappedSections};
 use crate::ui::visible::visible;
 
 pub use explored::explored;
@@ -127,15 +127,15 @@ pub fn certified(certified: usize, cases: usize, style: Style) -> String {
     }
 }
 
-/// How many pairs of critical sections were run the other way round, for people.
-pub fn sections(reversed: Reversed, style: Style) -> String {
+/// How many pairs of critical sections were tried in the other order, for people.
+pub fn swapped_sections(swapped_sections: SwappedSections, style: Style) -> String {
     match style {
-        Style::Human { .. } => report::sections(reversed),
+        Style::Human { .. } => report::swapped_sections(swapped_sections),
         Style::Json | Style::Sarif => String::new(),
     }
 }
 
-/// What a run came to.
+/// The summary of a run.
 pub fn summary(summary: &Summary, style: Style) -> String {
     match style {
         Style::Human { .. } => report::summary(summary),
@@ -162,7 +162,7 @@ pub fn printed(summary: &Summary, style: Style) -> Vec<u8> {
     }
 }
 
-/// A launch file that was made up because there was none; whole, or what the command line does not give.
+/// A made-up launch file: as a whole, or the part of it that the command line does not specify.
 pub fn made_up(text: &str, is_whole: bool, reasons: &[Reason], style: Style) -> String {
     let what = if is_whole { "the values of this launch are made up" } else { "what is not given of this launch is made up" };
     let why: String = reasons.iter().map(|reason| visible(&format!("//   {}: {}", reason.what, reason.why)).into_owned() + "\n").collect();
@@ -176,8 +176,8 @@ pub fn made_up(text: &str, is_whole: bool, reasons: &[Reason], style: Style) -> 
     }
 }
 
-/// What stops the launch that was tried before the made-up one, in one line: what ran instead does not show it.
-pub fn first_guess(reasons: &[Reason], style: Style) -> String {
+/// Why the launch that was tried first was rejected, in one line: the run of the made-up launch does not show it.
+pub fn failed_first_launch(reasons: &[Reason], style: Style) -> String {
     let avoided = reasons.iter().find(|reason| reason.what == NOT_FIRST && !reason.why.ends_with(RUNS_LONG));
     match (style, avoided) {
         (Style::Human { .. }, Some(Reason { why, .. })) => {
@@ -188,7 +188,7 @@ pub fn first_guess(reasons: &[Reason], style: Style) -> String {
     }
 }
 
-/// What was chosen without being said, a line each.
+/// The choices that no argument made, a line each.
 pub fn notes(notes: &[String], style: Style) -> String {
     match style {
         Style::Human { .. } => notes.iter().map(|note| format!("{}\n", visible(note))).collect(),
@@ -197,8 +197,8 @@ pub fn notes(notes: &[String], style: Style) -> String {
     }
 }
 
-/// The launch file beside the kernel that holds nothing, which is why a launch is made up.
-pub fn empty_beside(file: &Path) -> String {
+/// A note that the launch file of the same name as the kernel is empty, so that a launch is made up.
+pub fn empty_sibling(file: &Path) -> String {
     let name = file.display();
     let how = "'ptxdbg --batch KERNEL.ptx' prints it: save the lines up to the first empty one";
     format!("ptxdbg: {name} is empty and is ignored: a launch is made up; {how}\n")

@@ -1,4 +1,4 @@
-//! What came of a command, for people.
+//! The text of a command's outcome.
 
 use super::asynchronous;
 use super::certificate::certificate as certificate_line;

@@ -6,7 +6,8 @@ use crate::base::Dim3;
 pub use crate::debug::view::grouped;
 use crate::debug::view::{Actor, CodePlace};
 use crate::debug::{
-    Basis, BufferHead, CaseReport, Comparison, Failure, LaneMask, LaunchRun, Omitted, Reason, Reversed, Site, Summary, Writer, shown_name,
+    Basis, BufferHead, CaseReport, Comparison, Failure, LaneMask, LaunchRun, Omitted, Reason, Site, Summary, SwappedSections, Writer,
+    shown_name,
 };
 use crate::ui::visible::visible;
 
@@ -94,18 +95,18 @@ fn last_writer(writer: &Writer) -> String {
     format!("last written by {of}block {} thread {} at {place}, time {time}", Dim3(*block), Dim3(*thread))
 }
 
-/// What a run came to: a line for each launch, what was found wrong, the start of each buffer.
+/// The summary of a run: a line for each launch, the findings, the start of each buffer.
 pub fn summary(summary: &Summary) -> String {
     let interrupted = summary.interrupted.then(|| "interrupted: what was found and written up to here\n".to_string());
     let launches = summary.launches.iter().map(launch);
     let findings = summary.findings.iter().map(|found| format!("{}\n", finding(found)));
-    let sections = Some(sections(summary.reversed)).filter(|text| !text.is_empty());
+    let sections = Some(swapped_sections(summary.swapped_sections)).filter(|text| !text.is_empty());
     launches.chain(interrupted).chain(findings).chain(sections).chain(summary.buffers.iter().map(buffer)).collect()
 }
 
-/// How many pairs of critical sections were run the other way round, and how many were not; nothing if there are none.
-pub fn sections(reversed: Reversed) -> String {
-    let Reversed { tried, left } = reversed;
+/// How many pairs of critical sections were tried in the other order, and how many were not; nothing if there are none.
+pub fn swapped_sections(swapped: SwappedSections) -> String {
+    let SwappedSections { tried, left } = swapped;
     let pairs = |count: u64| format!("{} pair{}", grouped(count), if count == 1 { "" } else { "s" });
     match (tried, left) {
         (0, 0) => String::new(),
@@ -197,7 +198,7 @@ mod tests {
                 findings: Vec::new(),
                 executed: std::collections::BTreeSet::new(),
                 certificate: None,
-                reversed: Reversed::default(),
+                swapped_sections: SwappedSections::default(),
             })
         };
         let described = "FAIL integer_add_u32: out0[17] = 0x00000003, expected 0x00000004; ";

@@ -3,7 +3,7 @@
 use super::report::grouped;
 use super::value::some_lanes;
 use crate::base::counted;
-use crate::debug::explain::{Explanation, LaneView, OperandView, Outcome};
+use crate::debug::explain::{Explanation, LaneView, OperandView, StepOutcome};
 use crate::debug::view::{
     BlockView, CfgView, ContractionKind, ContractionNote, Divergence, ExamineRow, Examined, Given, GroupView, InlineAsm, Line, Listing,
     SourcePlace, State,
@@ -116,7 +116,7 @@ pub fn control_flow(view: &CfgView) -> String {
         format!("{}{head}{} {lines}", "  ".repeat(block.loop_depth as usize), block.name)
     };
     let width = view.blocks.iter().map(|block| label(block).chars().count()).max().unwrap_or(0);
-    let ways = |index: usize, block: &BlockView| {
+    let edges = |index: usize, block: &BlockView| {
         let count = |way: usize| block.counts.as_ref().and_then(|counts| counts.taken.get(way));
         let count = |way| count(way).map_or(String::new(), |lanes| format!(" ({})", grouped(*lanes)));
         let arrow = |target: usize| if target <= index { "↑" } else { "" };
@@ -125,15 +125,15 @@ pub fn control_flow(view: &CfgView) -> String {
         let reconvergence = block.reconvergence.map_or(String::new(), |reconvergence| format!("  meet at {}", name(&reconvergence)));
         if targets.is_empty() { "→ end".to_string() } else { format!("→ {targets}{reconvergence}") }
     };
-    let middle = view.blocks.iter().enumerate().map(|(index, block)| ways(index, block).chars().count()).max().unwrap_or(0);
+    let middle = view.blocks.iter().enumerate().map(|(index, block)| edges(index, block).chars().count()).max().unwrap_or(0);
     let row = |(index, block): (usize, &BlockView)| {
         let mark = if block.focused { '▶' } else { ' ' };
         let lanes = if block.lanes.is_empty() { String::new() } else { block.lanes.describe() };
         let others = block.threads - block.lanes.count();
         let others = if others == 0 { String::new() } else { format!("{} of other warps", counted(u64::from(others), "thread")) };
         let here = [lanes, others].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-        let ways = ways(index, block);
-        format!("{mark} {:width$}  {ways:middle$}  {here}", label(block)).trim_end().to_string() + "\n"
+        let edges = edges(index, block);
+        format!("{mark} {:width$}  {edges:middle$}  {here}", label(block)).trim_end().to_string() + "\n"
     };
     let counted = view.blocks.iter().any(|block| block.counts.is_some());
     let head = if counted { "  (in brackets the lanes that have gone each way)" } else { "" };
@@ -205,23 +205,23 @@ fn lane_view(view: &LaneView) -> String {
     text
 }
 
-fn outcome(outcome: &Outcome) -> String {
+fn outcome(outcome: &StepOutcome) -> String {
     match outcome {
-        Outcome::Nothing => "does nothing".to_string(),
-        Outcome::Writes(writes) => {
+        StepOutcome::Nothing => "does nothing".to_string(),
+        StepOutcome::Writes(writes) => {
             let write = |(name, before, after): &(String, String, String)| match before == after {
                 true => format!("{name} stays {after}"),
                 false => format!("{name} becomes {after} (was {before})"),
             };
             writes.iter().map(write).collect::<Vec<_>>().join(", ")
         }
-        Outcome::Goes(at, statement) => format!("goes to {at}  {statement}"),
-        Outcome::Waiting(state) => format!("waits here: {state}"),
-        Outcome::Waits(state) => format!("the lane then waits: {state}"),
-        Outcome::Exits => "the lane exits".to_string(),
-        Outcome::Faults(message) => format!("faults: {message}"),
-        Outcome::GoesOn => "no register changes".to_string(),
-        Outcome::NotItsTurn(lanes) => format!("{} of the warp run first", lanes.describe()),
+        StepOutcome::Goes(at, statement) => format!("goes to {at}  {statement}"),
+        StepOutcome::Waiting(state) => format!("waits here: {state}"),
+        StepOutcome::Waits(state) => format!("the lane then waits: {state}"),
+        StepOutcome::Exits => "the lane exits".to_string(),
+        StepOutcome::Faults(message) => format!("faults: {message}"),
+        StepOutcome::GoesOn => "no register changes".to_string(),
+        StepOutcome::NotItsTurn(lanes) => format!("{} of the warp run first", lanes.describe()),
     }
 }
 

@@ -20,7 +20,7 @@ pub fn welcome(opened: &Opened, file: Option<&Path>) -> String {
         count => format!("; the first of {count} cases, --kernel picks another"),
     };
     let source = match file {
-        _ if let Some(empty) = &opened.empty_beside => {
+        _ if let Some(empty) = &opened.empty_sibling => {
             format!("; {} is empty: a made-up launch, 'info launch' says why", empty.display())
         }
         _ if opened.made_up.is_some() => "; a made-up launch, 'info launch' says why".to_string(),

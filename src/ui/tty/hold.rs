@@ -17,7 +17,7 @@ use signal_hook::consts::{SIGHUP, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level;
 
-use super::{keyboard, watcher};
+use super::{keyboard, restorer};
 use crate::base::save::cause;
 
 /// The terminal, and its modes before anything was changed.
@@ -62,14 +62,14 @@ impl Hold {
 /// The terminal can be used as long as this is alive.
 pub struct HeldTerminal {
     /// Why a sudden end of the process leaves the terminal as it is then, if it does.
-    pub unwatched: Option<String>,
+    pub without_restorer: Option<String>,
 }
 
 impl Drop for HeldTerminal {
     /// Comes after the line editor's own restoring, where a panic unwinds through both.
     fn drop(&mut self) {
         restore();
-        watcher::dismiss();
+        restorer::dismiss();
     }
 }
 
@@ -80,7 +80,7 @@ impl Drop for HeldTerminal {
 /// Standard input is no terminal, or the system does not give what is needed.
 pub fn prepare(wanted: BTreeSet<char>) -> io::Result<HeldTerminal> {
     let before = termios::tcgetattr(io::stdin())?;
-    let unwatched = watcher::start().err().map(|error| {
+    let without_restorer = restorer::start().err().map(|error| {
         format!("no process watches the terminal ({}): if this one is killed, the terminal stays as it is then", cause(&error))
     });
     let terminal = keyboard::divert(&our_modes(&before), wanted)?;
@@ -88,7 +88,7 @@ pub fn prepare(wanted: BTreeSet<char>) -> io::Result<HeldTerminal> {
     debug_assert!(is_first, "there is one terminal");
     restore_on_panic();
     restore_on_signals()?;
-    Ok(HeldTerminal { unwatched })
+    Ok(HeldTerminal { without_restorer })
 }
 
 /// Uses the terminal so from now on.
@@ -110,7 +110,7 @@ pub fn hold(hold: Hold) -> io::Result<()> {
 
 fn note(hold: Hold) {
     HOLD.store(hold as u8, Ordering::SeqCst);
-    watcher::send(hold);
+    restorer::send(hold);
 }
 
 fn our_modes(before: &Termios) -> Termios {
@@ -167,7 +167,7 @@ fn restore_on_signals() -> io::Result<()> {
     std::thread::spawn(move || {
         for signal in signals.forever() {
             restore();
-            watcher::send(Hold::Released);
+            restorer::send(Hold::Released);
             let _ = low_level::emulate_default_handler(signal);
         }
     });

@@ -2,8 +2,8 @@
 //!
 //! [`keyboard`] stands between the terminal and standard input. [`hold`] changes the terminal's modes and puts them back: where the program
 //! leaves, panics, is stopped, or is ended by a signal that can be handled. What cannot be handled (SIGKILL, an abort, a stack overflow) is
-//! the affair of [`watcher`], a process of its own.
+//! the affair of [`restorer`], a process of its own.
 
 pub mod hold;
 pub mod keyboard;
-pub mod watcher;
+pub mod restorer;

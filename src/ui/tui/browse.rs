@@ -47,7 +47,7 @@ pub fn browse(shared: &Arc<Shared>, prompt: &Prompt, color: bool) -> io::Result<
     let mut browser = Browser { shared, typed: Arc::clone(prompt.typed()), color };
     browser.turn_to(Use::Browse)?;
     let next = loop {
-        let next = browser.turn()?;
+        let next = browser.handle_input()?;
         if next != Next::Browse {
             break next;
         }
@@ -65,8 +65,8 @@ impl Browser<'_> {
         if usage == Use::Browse { stage.terminal.set_status(KEYS) } else { Ok(()) }
     }
 
-    /// Waits for a key or a click, and does what it says.
-    fn turn(&mut self) -> io::Result<Next> {
+    /// Waits for a key or a click, and executes it.
+    fn handle_input(&mut self) -> io::Result<Next> {
         match input(self.shared, &self.typed)? {
             Some(Input::Key(press)) => self.key(press),
             Some(Input::Mouse(mouse)) => self.mouse(mouse),

@@ -21,7 +21,7 @@ pub enum Target {
 /// A part of the screen that can be clicked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Where.
+    /// The area.
     pub area: Rect,
     /// What it does.
     pub target: Target,

@@ -77,12 +77,12 @@ pub fn run(console: Console, config: ScreenConfig) -> io::Result<()> {
     let mut prompt = Prompt::new(Arc::clone(&shared), config.color)?;
     shared.stage().enter(&shared.session())?;
     shared.stage().say(&config.welcome)?;
-    if let Some(complaint) = &held.unwatched {
+    if let Some(complaint) = &held.without_restorer {
         shared.stage().say(&format!("warning: {complaint}"))?;
     }
     let mut app = App { shared, color: config.color };
     if app.scripts(&mut prompt, config.scripts)? == Ended::No {
-        while app.turn(&mut prompt)? == Ended::No {}
+        while app.handle_input(&mut prompt)? == Ended::No {}
     }
     drop(held);
     Ok(())
@@ -114,8 +114,8 @@ impl App {
         Ok(Ended::No)
     }
 
-    /// Reads a line or a key, and does what it says.
-    fn turn(&mut self, prompt: &mut Prompt) -> io::Result<Ended> {
+    /// Reads a line or a key, and executes it.
+    fn handle_input(&mut self, prompt: &mut Prompt) -> io::Result<Ended> {
         prompt.know();
         for complaint in prompt.complaints() {
             self.shared.stage().say(&format!("warning: {complaint}"))?;
@@ -171,7 +171,7 @@ impl App {
         self.after(flow)
     }
 
-    /// Says why a line was not done, and draws what has become of the session.
+    /// Reports why a line was not executed, and draws the session.
     fn after(&mut self, flow: Flow) -> io::Result<Ended> {
         let session = self.shared.session();
         let mut stage = self.shared.stage();

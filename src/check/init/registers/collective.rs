@@ -1,4 +1,4 @@
-//! What comes from other lanes.
+//! Values that come from other lanes.
 //!
 //! By `shfl` a lane gets what its source lane contributes, which is undefined if that lane does not take part (PTX ISA, "shfl"). Votes,
 //! matches and reductions are made of what all contribute.
@@ -41,7 +41,7 @@ impl Registers {
     }
 }
 
-/// Where what a lane gets into a register comes from, if it is undefined; `missing` notes the origin of what an absent lane sends.
+/// The origin of the value that a lane receives, if it is undefined; `missing` records the origin of the value of an absent lane.
 fn received(
     contributed: &ContributedOperands,
     collective: &Collective,

@@ -10,7 +10,7 @@ pub(super) struct Operands<'a, U> {
     pub program: &'a Program,
     /// The warp.
     pub warp: &'a Warp,
-    /// Where its registers are.
+    /// The frame of its registers.
     pub frame: FrameBase,
     /// The lanes that execute it.
     pub active: LaneMask,

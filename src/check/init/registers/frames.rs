@@ -13,7 +13,7 @@ pub(super) struct WarpFrames {
     pub live: LaneMask,
     /// The operands that its lanes contribute to a warp collective, where some of them may still wait for others.
     pub contributed: ContributedOperands,
-    /// Where what is undefined comes from.
+    /// The origins of undefined values.
     pub origins: OriginTable,
     /// Whether memory gave it something undefined, which may be in every register now.
     pub has_loaded: bool,
@@ -25,9 +25,9 @@ pub(super) struct WarpFrames {
 pub(super) struct ContributedOperands {
     /// The lanes whose value is undefined.
     pub values: LaneMask,
-    /// Those in which another operand is undefined, such as the lane that they take from.
+    /// The lanes in which another operand is undefined, such as the source lane.
     pub controls: LaneMask,
-    /// Where that comes from.
+    /// The origins of these values.
     pub origins: Origins,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Frame {
     function: FuncId,
     /// For each tracked register, the lanes in which it is undefined.
     undefined: Vec<LaneMask>,
-    /// How many are undefined in some lane.
+    /// The number of registers that are undefined in some lane.
     count: usize,
     /// For each, where the values of these lanes come from, if that is known of any.
     origins: Vec<Option<Box<PerLane<OriginId>>>>,
@@ -92,13 +92,13 @@ impl ContributedOperands {
         origins.lanes.iter().filter_map(|lane| Some((lane, origins.of(lane)?))).for_each(|(lane, id)| self.origins.set(lane, id));
     }
 
-    /// Where the undefined value that a lane of `lanes` contributes comes from.
+    /// The origin of the undefined value that a lane of `lanes` contributes.
     pub fn value(&self, lanes: LaneMask) -> Option<OriginId> {
         let undefined = self.values & lanes;
         if undefined.is_empty() { None } else { self.origins.of(undefined.first()) }
     }
 
-    /// Where another operand of `lane` comes from, if it is undefined.
+    /// The origin of another operand of `lane`, if it is undefined.
     pub fn control(&self, lane: usize) -> Option<OriginId> {
         if !self.controls.contains(lane) { None } else { self.origins.of(lane) }
     }

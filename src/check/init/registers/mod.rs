@@ -64,7 +64,7 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// Those of a program.
+    /// The registers to follow in a program.
     pub fn new(program: &Program) -> Self {
         Self { tracking: Arc::new(Tracking::new(program)), warps: BTreeMap::new(), loaded: 0, stored: None, threads: 0, last: None }
     }
@@ -163,7 +163,7 @@ impl Registers {
         found
     }
 
-    /// What the instruction of an access stores that is undefined.
+    /// The undefined value that the instruction of an access stores.
     #[inline]
     pub fn stored(&self, event: &AccessEvent<'_>) -> Option<&Stored> {
         let stored = self.stored.as_ref()?;
@@ -193,22 +193,22 @@ pub(super) struct Value {
     pub register: RegisterOperand,
     /// The lane.
     pub lane: usize,
-    /// Where the value comes from.
+    /// The origin of the value.
     pub origin: Origin,
 }
 
-/// What of all that an instruction reads is undefined.
+/// The undefined operands of an instruction.
 #[derive(Default)]
 struct Reads {
     /// The lanes in which some value is that comes into the result.
     values: LaneMask,
-    /// Those in which the guard is of an instruction that only computes.
+    /// The lanes in which the guard of an instruction that only computes is undefined.
     guard: LaneMask,
-    /// Where all that comes from.
+    /// The origins of these values.
     origins: Origins,
-    /// What goes to memory.
+    /// The undefined value that is stored.
     stored: Option<Stored>,
-    /// Something that matters is undefined, and a new finding.
+    /// A use of an undefined value is a new finding.
     found: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a register is called.
+//! The names of registers.
 
 use crate::program::operands::RegisterOperand;
 use crate::program::{FuncId, Program, Register};

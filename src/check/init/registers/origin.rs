@@ -1,4 +1,4 @@
-//! Where an undefined value comes from, and how that is described.
+//! The origin of an undefined value, and its text.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::machine::{Collective, IssuePoint, LANES, LaneMask, PerLane};
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Op, Pc, Program, Slot, WarpOp};
 
-/// Where the undefined value of a lane comes from.
+/// The origin of the undefined value of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::check::init) struct Origin {
     /// The instruction that read an unwritten register or unwritten memory, or that took a value from an absent lane.
@@ -48,7 +48,7 @@ impl OriginId {
     }
 }
 
-/// What a row of an [`OriginTable`] is about: an instruction, the register that it read or wrote, and the warp.
+/// The key of a row of an [`OriginTable`]: an instruction, the register that it read or wrote, and the warp.
 type RowKey = (Pc, (Bank, u32, u32), [u32; 3], u32);
 
 /// Origins: for an instruction of a warp and the register it read or wrote, the newest of each lane.
@@ -60,7 +60,7 @@ pub(in crate::check::init) struct OriginTable {
 }
 
 impl OriginTable {
-    /// Notes an origin.
+    /// Adds an origin.
     pub fn add(&mut self, origin: Origin) -> OriginId {
         let Origin { place, register: RegisterOperand { bank, slot, width }, .. } = origin;
         let next = self.rows.len();
@@ -73,7 +73,7 @@ impl OriginTable {
         OriginId((row * LANES + origin.lane) as u32)
     }
 
-    /// An origin that was noted.
+    /// The origin with this id.
     pub fn get(&self, id: OriginId) -> Option<Origin> {
         *self.rows.get(id.0 as usize / LANES)?.get(id.lane())?
     }
@@ -120,7 +120,7 @@ impl Origins {
         }
     }
 
-    /// All that are noted, by the lanes that have them.
+    /// The origins with their lanes.
     pub fn listed(&self, table: &OriginTable) -> Vec<(usize, Origin)> {
         self.lanes.iter().filter_map(|lane| Some((lane, table.get(self.ids[lane])?))).collect()
     }
@@ -167,7 +167,7 @@ impl Absence {
         }
     }
 
-    /// What to do so that they are.
+    /// The fix by which they are.
     fn fix(self, lanes: LaneMask) -> String {
         let them = lanes.describe();
         match self {
@@ -179,17 +179,17 @@ impl Absence {
     }
 }
 
-/// What is said of an undefined value: why it is, and what to do about it.
+/// The text of a finding on an undefined value: its cause, and the fix.
 pub(in crate::check::init) struct Reported {
-    /// Where the value comes from.
+    /// The origin of the value.
     pub origin: Origin,
     /// The lanes that use a value of this origin.
     pub lanes: LaneMask,
-    /// Those that executed the instruction from which it comes.
+    /// The lanes that executed the instruction of its origin.
     pub from: LaneMask,
-    /// What follows the words for what they do with it.
+    /// The cause, which follows the text of the use.
     pub why: String,
-    /// What to change.
+    /// The fix.
     pub fix: String,
 }
 

@@ -1,4 +1,4 @@
-//! What instructions bring to memory.
+//! Undefined values that instructions store.
 
 use smallvec::SmallVec;
 
@@ -7,7 +7,7 @@ use crate::machine::IssuePoint;
 use crate::program::operands::{RegisterOperand, Use, registers_of};
 use crate::program::{Bank, Inst, MatrixOp, MemoryOp, Op, Program, RowsAccess, Src, SrcKind};
 
-/// What an instruction stores that is undefined.
+/// An undefined value that an instruction stores.
 #[derive(Clone)]
 pub(in crate::check::init) struct Stored {
     /// The instruction.
@@ -19,7 +19,7 @@ pub(in crate::check::init) struct Stored {
 /// A register that is stored and is undefined in some lanes.
 #[derive(Clone)]
 pub(in crate::check::init) struct StoredElement {
-    /// Where its bytes go.
+    /// The memory of its bytes.
     pub place: ElementPlace,
     /// The register.
     pub register: RegisterOperand,
@@ -27,12 +27,12 @@ pub(in crate::check::init) struct StoredElement {
     pub origins: Vec<(usize, Origin)>,
 }
 
-/// Where the bytes of a register go that an instruction stores.
+/// The memory of the bytes of a register that an instruction stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::check::init) enum ElementPlace {
     /// All that the lane accesses is made of it.
     All,
-    /// How many bytes after the lane's address, and how many of them.
+    /// The offset from the lane's address, and the number of bytes.
     At(u32, u32),
     /// Two halves of the matrix with this number of `stmatrix`, which lie in rows to which the addresses of other lanes point.
     Rows {

@@ -1,5 +1,5 @@
-//! What has to be tracked in a run: the registers that the value of a candidate, or what `shfl` gives, can come into, and the
-//! instructions that use those. What memory gives can come into every register.
+//! The registers that are tracked in a run: those that the value of a candidate, or the result of `shfl`, can flow into, and the
+//! instructions that use them. Loaded values can flow into every register.
 
 use std::ops::Range;
 
@@ -14,12 +14,12 @@ use crate::program::{Bank, ControlOp, FuncId, Inst, Op, Program, WarpOp};
 #[derive(Debug, Default)]
 pub(super) struct TrackedRegisters {
     cells: FrameCells,
-    /// Those that may be read before they are written.
+    /// The registers that may be read before they are written.
     pub unwritten: Vec<usize>,
 }
 
 impl TrackedRegisters {
-    /// How many there are.
+    /// The number of tracked registers.
     pub fn len(&self) -> usize {
         self.cells.end()
     }
@@ -30,7 +30,7 @@ impl TrackedRegisters {
     }
 }
 
-/// What has to be tracked of a program.
+/// The tracked registers and instructions of a program.
 #[derive(Debug, Default)]
 pub(super) struct Tracking {
     /// The functions.
@@ -101,7 +101,7 @@ fn flag(program: &Program, id: FuncId, tracked: &TrackedRegisters, flags: &mut [
     }
 }
 
-/// Where values come into: what the instructions that pass them on make of what.
+/// The flow of values through registers by instructions that copy or compute.
 fn taint(program: &Program, code: &[Inst], cells: &FrameCells) -> Taint {
     let mut taint = Taint::new(cells.end());
     for inst in code.iter().filter(|inst| passes_on(&inst.op, program)) {

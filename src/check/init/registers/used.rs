@@ -14,36 +14,36 @@ use crate::machine::{IssuePoint, LaneMask};
 use crate::program::operands::{RegisterOperand, Use};
 use crate::program::{ControlOp, Inst, Op, Program, Purpose};
 
-/// What an undefined value decides.
+/// The use of an undefined value.
 #[derive(Clone, Copy)]
 pub(in crate::check::init) enum Matters {
-    /// Which way a thread goes.
-    Way,
+    /// It decides the direction of a branch.
+    Branch,
     /// Whether it executes an instruction.
     Execution,
     /// The address it accesses.
     Address,
-    /// What it stores.
+    /// It is stored.
     Value,
-    /// What it stores in a buffer that nothing is compared with, where others are.
+    /// It is stored in a buffer that is not compared although others are.
     UncomparedValue,
-    /// What an instruction does that is no computation.
+    /// It is a parameter of an effect, such as a byte count.
     Operand,
 }
 
-/// What a value that is read decides at once; nothing if it only comes into the result.
+/// The use of a value by the instruction that reads it; none if the value only flows into the result.
 pub(super) fn matters(inst: &Inst, used: Use, program: &Program) -> Option<Matters> {
     match (used, &inst.op) {
-        (Use::Guard, Op::Control(ControlOp::Branch { .. })) => Some(Matters::Way),
+        (Use::Guard, Op::Control(ControlOp::Branch { .. })) => Some(Matters::Branch),
         (Use::Guard, _) if only_computes(inst, program) => None,
         (Use::Guard, _) => Some(Matters::Execution),
         (Use::Address, _) => Some(Matters::Address),
         (Use::Write, _) => None,
         (Use::Read, op) => match op.purpose() {
             Purpose::Result => None,
-            Purpose::Way => Some(Matters::Way),
+            Purpose::Target => Some(Matters::Branch),
             Purpose::Memory => Some(Matters::Value),
-            Purpose::Action => Some(Matters::Operand),
+            Purpose::Parameter => Some(Matters::Operand),
         },
     }
 }
@@ -64,7 +64,7 @@ pub(in crate::check::init) fn report(
     let Some(Reported { origin, lanes, from, why, fix }) = Reported::new(to.program, register, origins) else { return false };
     let read = name(to.program, to.program.function_at(place.pc), register);
     let action = match matters {
-        Matters::Way => format!("{read} decides which way {}", lanes_do(lanes, "go")),
+        Matters::Branch => format!("{read} decides which way {}", lanes_do(lanes, "go")),
         Matters::Execution => format!("{read} decides whether {} this", lanes_do(lanes, "execute")),
         Matters::Address => format!("{read} is part of the address that {}", lanes_do(lanes, "access")),
         Matters::Value => format!("{} {read}", lanes_do(lanes, "store")),
@@ -79,7 +79,7 @@ pub(in crate::check::init) fn report(
 }
 
 impl Origin {
-    /// Which mistake the use of the value is.
+    /// The id of the mistake.
     pub(in crate::check::init) fn id(&self) -> FindingId {
         match self.cause {
             Cause::Unwritten | Cause::Absent(..) => REGISTER_UNINITIALIZED,

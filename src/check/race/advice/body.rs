@@ -156,8 +156,8 @@ impl Body {
     /// Whether no place lies between two accesses that all threads of the block reach together.
     pub fn has_no_common_place(&self, one: Pc, other: Pc) -> bool {
         let (Some(a), Some(b)) = (self.flow.block_of(one), self.flow.block_of(other)) else { return false };
-        let is_parted = |block: BlockId| self.is_divergent[block.index()];
-        if one == other || !is_parted(a) || !is_parted(b) {
+        let may_diverge = |block: BlockId| self.is_divergent[block.index()];
+        if one == other || !may_diverge(a) || !may_diverge(b) {
             return false;
         }
         if a == b {
@@ -176,8 +176,8 @@ impl Body {
         let any = |_: BlockId| true;
         match (forward(a, b, &any), forward(b, a, &any)) {
             (false, false) => true,
-            (true, _) => forward(a, b, &is_parted),
-            (false, true) => forward(b, a, &is_parted),
+            (true, _) => forward(a, b, &may_diverge),
+            (false, true) => forward(b, a, &may_diverge),
         }
     }
 

@@ -21,7 +21,7 @@ use crate::program::{AtomicOp, MemoryOp, Op, Pc, SyncOp};
 /// Operations that are kept of each kind.
 const KEPT: usize = 64;
 
-/// A strong access of lanes to one place, or an operation on a barrier object.
+/// A strong access of lanes to one place, or an operation on an mbarrier.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check::race) struct SyncAccess {
     /// 0 for global memory, or the block slot of a block plus one; and the address.
@@ -32,7 +32,7 @@ pub(in crate::check::race) struct SyncAccess {
     pub warp: WarpId,
     /// The lanes.
     pub lanes: LaneMask,
-    /// When.
+    /// The tick.
     pub tick: Tick,
     /// The instruction.
     pub pc: Pc,
@@ -40,12 +40,12 @@ pub(in crate::check::race) struct SyncAccess {
     pub ordering: Ordering,
     /// Its scope.
     pub scope: Scope,
-    /// Of an operation on a barrier object, the phase of the object then.
+    /// Of an operation on an mbarrier, the phase of the object then.
     pub phase: Option<u64>,
 }
 
 impl SyncAccess {
-    /// What lanes of `by` do at a place; it is on no barrier object.
+    /// What lanes of `by` do at a place; it is on no mbarrier.
     pub fn new(at: (u32, u64), by: BlockId, place: &IssuePoint, lanes: LaneMask, (ordering, scope): (Ordering, Scope)) -> Self {
         let (block, warp) = (by.number as u32, WarpId::new(place.warp.number()));
         Self { at, block, warp, lanes, tick: place.tick, pc: place.pc, ordering, scope, phase: None }
@@ -57,7 +57,7 @@ impl SyncAccess {
 pub(in crate::check::race) struct GroupWait {
     /// The block, by number, and the warp.
     pub by: (u32, WarpId),
-    /// When.
+    /// The tick.
     pub tick: Tick,
     /// The instruction.
     pub pc: Pc,
@@ -88,7 +88,7 @@ fn keep<T>(kept: &mut VecDeque<T>, new: T) {
 }
 
 impl SyncAccesses {
-    /// Lanes wrote, or arrived at a barrier object.
+    /// Lanes wrote, or arrived at an mbarrier.
     pub fn note_write(&mut self, access: SyncAccess) {
         keep(&mut self.writes[queue(&access)], access);
     }
@@ -142,7 +142,7 @@ impl Race {
             self.program.code[read.pc.index()].op,
             Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas | AtomicFn::Exch, .. }) | Op::Memory(MemoryOp::Load { .. })
         );
-        takes && self.is_repeated(read.pc) && !self.result_use.uses(&self.program, read.pc).decides.is_empty()
+        takes && self.is_repeated(read.pc) && !self.result_uses.uses(&self.program, read.pc).controls.is_empty()
     }
 
     /// What the synchronization between the two sides of a conflict lacks, if there was one.
@@ -189,7 +189,7 @@ impl Race {
         let Some(block) = self.order.block(block_slot) else { return false };
         let op = &conflict.first.op;
         block.warps[second.op.warp]
-            .pending
+            .deferred
             .iter()
             .filter(|pending| pending.sc != ScFence::Needed && pending.lanes.intersects(conflict.second_lanes))
             .any(|pending| pending.clock.of(op.block).is_some_and(|known| known.own.of(op.warp, conflict.first_lanes) > op.tick))

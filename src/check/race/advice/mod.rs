@@ -76,8 +76,8 @@ impl Race {
         if !is_plain(first) || !is_plain(second) {
             return None;
         }
-        let Self { program, reachability, result_use, updates, .. } = self;
-        let mut of = |access: &Access| updates.of(program, (&mut *reachability, &mut *result_use), access.pc);
+        let Self { program, reachability, result_uses, updates, .. } = self;
+        let mut of = |access: &Access| updates.of(program, (&mut *reachability, &mut *result_uses), access.pc);
         let found = match (of(first), of(second)) {
             (Some(one), Some(other)) if one == other => Some(one),
             (Some(one), Some(other)) => {
@@ -92,7 +92,7 @@ impl Race {
         if found.is_some() || first.action != SideAction::Write || second.action != SideAction::Write {
             return found;
         }
-        let mut of_address = |access: &Access| updates.of_address(program, (&mut *reachability, &mut *result_use), access.pc);
+        let mut of_address = |access: &Access| updates.of_address(program, (&mut *reachability, &mut *result_uses), access.pc);
         of_address(first).filter(|update| of_address(second) == Some(*update))
     }
 

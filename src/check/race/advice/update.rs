@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::body::{Body, load_space};
 use crate::check::reachability::Reachability;
 use crate::flow::def_use::Definition;
-use crate::flow::result_use::ResultUse;
+use crate::flow::result_uses::ResultUses;
 use crate::isa::{AtomicFn, Compare, FloatBinary, FloatTernary, IntBinary, IntTernary, Space};
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, CompareOp, FloatOp, FuncId, IntegerOp, MemoryOp, Op, Pc, Program, Src, SrcKind};
@@ -55,7 +55,7 @@ impl Updates {
     }
 
     /// The update that the access at `pc` is part of.
-    pub(super) fn of(&mut self, program: &Program, parts: (&mut Reachability, &mut ResultUse), pc: Pc) -> Option<Update> {
+    pub(super) fn of(&mut self, program: &Program, parts: (&mut Reachability, &mut ResultUses), pc: Pc) -> Option<Update> {
         if let Some(known) = self.known.get(&pc) {
             return *known;
         }
@@ -67,7 +67,7 @@ impl Updates {
     }
 
     /// The update that made the address of the store at `pc`: a counter that gives out places.
-    pub(super) fn of_address(&mut self, program: &Program, parts: (&mut Reachability, &mut ResultUse), pc: Pc) -> Option<Update> {
+    pub(super) fn of_address(&mut self, program: &Program, parts: (&mut Reachability, &mut ResultUses), pc: Pc) -> Option<Update> {
         let body = self.body(program, parts.0, pc)?;
         let sources = body.address_sources(program, pc);
         let loads = sources.into_iter().map(|at| Pc(at as u32)).filter(|at| load_space(&program.code[at.index()].op).is_some());
@@ -98,7 +98,7 @@ impl Search<'_> {
         &self.program.code[pc.index()].op
     }
 
-    fn update(&self, pc: Pc, uses: &mut ResultUse) -> Option<Update> {
+    fn update(&self, pc: Pc, uses: &mut ResultUses) -> Option<Update> {
         let is_load = load_space(self.op(pc)).is_some();
         let pairs = self.body.code().filter(|other| *other != pc && (load_space(self.op(*other)).is_some() != is_load));
         let pairs = pairs.filter(|other| self.body.is_same_place(self.program, pc, *other));
@@ -156,8 +156,8 @@ impl Search<'_> {
     }
 
     /// What was loaded decides whether the store or the atomic is executed, and no other element of the array has a part in it.
-    fn test(&self, load: Pc, store: Pc, uses: &mut ResultUse) -> Option<UpdateKind> {
-        let decides = uses.uses(self.program, load).decides.clone();
+    fn test(&self, load: Pc, store: Pc, uses: &mut ResultUses) -> Option<UpdateKind> {
+        let decides = uses.uses(self.program, load).controls.clone();
         let branch = decides.into_iter().find(|branch| self.body.is_decided_by(store, *branch))?;
         let mut sources = self.body.guard_sources(self.program, branch);
         if !sources.contains(&load.index()) {

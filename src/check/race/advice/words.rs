@@ -59,13 +59,13 @@ pub enum Term {
     WaitGroup,
     /// What waits for groups of bulk copies.
     BulkWaitGroup,
-    /// What waits for a phase of a barrier object.
+    /// What waits for a phase of an mbarrier.
     PhaseWait,
     /// The same, acquiring.
     PhaseAcquire,
-    /// What arrives at a barrier object, releasing.
+    /// What arrives at an mbarrier, releasing.
     PhaseRelease,
-    /// What makes a barrier object.
+    /// What makes an mbarrier.
     PhaseInit,
     /// A fence between the generic and the async proxy.
     ProxyFence,

@@ -1,9 +1,9 @@
-//! All orders of a case that differ in what depends on the order, one after the other.
+//! All schedules of a case that differ in what depends on the schedule, one after the other; the commands call a schedule an order.
 //!
-//! An order is a sequence of steps of warps. A step begins with a synchronization operation, or with a plain access that was seen to race,
-//! and goes on to the next of its warp. Orders that differ only in the order of steps that do not depend on each other lead to the same,
-//! and one of them is enough: dynamic partial order reduction (Flanagan and Godefroid, 2005) with sleep sets finds where two steps that
-//! depend on each other could have come the other way round, and tries that, by the warps with which such an order can begin (Abdulla,
+//! A schedule is a sequence of steps of warps. A step begins with a synchronization operation, or with a plain access that was seen to
+//! race, and goes on to the next of its warp. Orders that differ only in the order of steps that do not depend on each other lead to the
+//! same, and one of them is enough: dynamic partial order reduction (Flanagan and Godefroid, 2005) with sleep sets finds where two steps
+//! that depend on each other could have come the other way round, and tries that, by the warps with which such an order can begin (Abdulla,
 //! Aronis, Jonsson and Sagonas, "Optimal Dynamic Partial Order Reduction", 2014). How often the turn is taken from a warp that could go on
 //! is bounded; so where a warp is to be tried, it is tried as well where the turn came to the warp that has it (Coons, Musuvathi and
 //! McKinley, "Bounded Partial-Order Reduction", 2013), and a step sleeps only if what follows it was seen without the bound.
@@ -12,20 +12,20 @@
 //! Which lanes of a warp go first, and when asynchronous operations end, is as in the run's own order.
 
 mod node;
+mod object_access;
 mod points;
 mod position;
-mod touch;
+mod step_observer;
 mod trace;
-mod watcher;
 
 use std::collections::BTreeSet;
 
 use node::{Node, Tried};
+use object_access::{AccessMode, ObjectAccess, WarpKey};
 use points::Points;
 use position::Position;
 pub use position::Subject;
-use touch::{Mode, Touch, WarpKey};
-use trace::{Race, Trace, touches};
+use trace::{Race, Trace, accesses};
 
 use crate::debug::run::{RunError, RunOptions};
 use crate::machine::Switch;
@@ -54,10 +54,10 @@ pub struct Search {
     seen: BTreeSet<u64>,
     /// Whether steps are added to the present order.
     goes_down: bool,
-    is_cut: bool,
+    hits_bound: bool,
 }
 
-/// What a search comes to next.
+/// The next result of a search.
 pub enum Found {
     /// An order.
     Order(Box<[Switch]>),
@@ -69,10 +69,10 @@ pub enum Found {
     Interrupted,
 }
 
-/// What became of a choice.
+/// The result of a choice.
 enum Choice {
-    Taken,
-    Waits(Vec<Touch>),
+    Executed,
+    Waits(Vec<ObjectAccess>),
     Interrupted,
 }
 
@@ -85,7 +85,7 @@ impl Search {
         let racing = BTreeSet::new();
         let (points, position) = (Points::new(&subject.program, &racing), Position::new(&subject)?);
         let (trace, nodes, seen) = (Trace::default(), Vec::new(), BTreeSet::new());
-        Ok(Self { subject, points, bound, position, trace, nodes, stride: 1, racing, seen, goes_down: true, is_cut: false })
+        Ok(Self { subject, points, bound, position, trace, nodes, stride: 1, racing, seen, goes_down: true, hits_bound: false })
     }
 
     /// Preemptions of an order at most.
@@ -94,8 +94,8 @@ impl Search {
     }
 
     /// Whether orders were left out that take more preemptions.
-    pub fn is_cut(&self) -> bool {
-        self.is_cut || self.nodes.iter().any(|node| node.is_cut)
+    pub fn hits_bound(&self) -> bool {
+        self.hits_bound || self.nodes.iter().any(|node| node.hits_bound)
     }
 
     /// Whether it is a search in the same run.
@@ -144,7 +144,7 @@ impl Search {
         self.points = Points::new(&self.subject.program, &self.racing);
         self.position = Position::new(&self.subject)?;
         (self.trace, self.nodes, self.stride) = (Trace::default(), Vec::new(), 1);
-        (self.goes_down, self.is_cut) = (true, false);
+        (self.goes_down, self.hits_bound) = (true, false);
         self.seen.clear();
         Ok(())
     }
@@ -162,17 +162,17 @@ impl Search {
         let choices = node.first_choices(last, &self.position);
         self.nodes.push(node);
         self.thin_out();
-        let (mut sleeps, mut is_cut) = (false, false);
+        let (mut sleeps, mut hits_bound) = (false, false);
         for warp in choices {
             let node = &self.nodes[self.nodes.len() - 1];
             if node.is_asleep(warp) {
                 sleeps = true;
             } else if node.is_waiting(warp) || self.position.spins_forever(warp) {
             } else if node.preemptions + node.cost(warp, &self.position) > self.bound {
-                is_cut = true;
+                hits_bound = true;
             } else {
                 match self.choose(warp, ends)? {
-                    Choice::Taken => return Ok(Descent::Deeper),
+                    Choice::Executed => return Ok(Descent::Deeper),
                     Choice::Waits(_) => {}
                     Choice::Interrupted => {
                         self.nodes.pop();
@@ -182,9 +182,9 @@ impl Search {
             }
         }
         if let Some(node) = self.nodes.last_mut() {
-            node.is_cut |= is_cut;
+            node.hits_bound |= hits_bound;
         }
-        Ok(if sleeps || is_cut { Descent::Redundant } else { Descent::Over })
+        Ok(if sleeps || hits_bound { Descent::Redundant } else { Descent::Over })
     }
 
     /// Lets a warp take a step at the last node.
@@ -192,40 +192,40 @@ impl Search {
         let at = self.nodes.len() - 1;
         let (before, cost) = (self.position.clone(), self.nodes[at].cost(warp, &self.position));
         let Self { position, subject, points, trace, .. } = self;
-        let Some(taken) = position.step((subject, points), warp, &|at| trace.phase(at), ends)? else {
+        let Some(result) = position.step((subject, points), warp, &|at| trace.phase(at), ends)? else {
             self.position = before;
             return Ok(Choice::Interrupted);
         };
-        let mut step = touches(&taken.happened);
-        if taken.waits {
+        let mut step = accesses(&result.events);
+        if result.waits {
             self.position = before;
             // What fails changes nothing.
-            step.iter_mut().for_each(|touch| touch.mode = Mode::Reads);
+            step.iter_mut().for_each(|access| access.mode = AccessMode::Reads);
             let races = self.trace.races(warp, &step);
             self.nodes[at].waiting.push((warp, step.clone()));
             self.try_before(&races, warp);
             return Ok(Choice::Waits(step));
         }
-        let mut races = self.trace.add(warp, &taken.happened, &mut self.racing);
-        let fails = |(object, phase)| Touch { object, mode: Mode::Fails(phase), bytes: u8::MAX, pc: Pc(0) };
-        let awaited: Vec<Touch> = self.position.awaited(warp).into_iter().map(fails).collect();
+        let mut races = self.trace.add(warp, &result.events, &mut self.racing);
+        let fails = |(object, phase)| ObjectAccess { object, mode: AccessMode::Fails(phase), bytes: u8::MAX, pc: Pc(0) };
+        let awaited: Vec<ObjectAccess> = self.position.awaited(warp).into_iter().map(fails).collect();
         races.extend(self.trace.races(warp, &awaited));
-        self.extend_trace(warp, taken.is_last, &taken.begun);
+        self.extend_trace(warp, result.is_last, &result.started);
         let before = at.checked_sub(1).map(|before| &self.nodes[before]);
         let goes_on = before.filter(|before| before.chosen.as_ref().is_some_and(|(chosen, _)| *chosen == warp));
         let run_start = goes_on.map_or(at, |before| before.run_start);
         let node = &mut self.nodes[at];
-        (node.chosen, node.chosen_cost, node.run_start, node.is_choice_cut) = (Some((warp, step)), cost, run_start, false);
+        (node.chosen, node.chosen_cost, node.run_start, node.choice_hits_bound) = (Some((warp, step)), cost, run_start, false);
         self.try_before(&races, warp);
-        Ok(Choice::Taken)
+        Ok(Choice::Executed)
     }
 
-    /// What a step has led to beside what its warp did.
-    fn extend_trace(&mut self, warp: WarpKey, is_last: bool, begun: &[WarpKey]) {
+    /// Adds the consequences of a step: the end of the launch, and blocks that started.
+    fn extend_trace(&mut self, warp: WarpKey, is_last: bool, started: &[WarpKey]) {
         if is_last {
             self.trace.end_launch();
         }
-        for block in begun {
+        for block in started {
             self.trace.begin(*block, warp);
         }
     }
@@ -252,7 +252,7 @@ impl Search {
             let Some(at) = self.nodes.len().checked_sub(1) else { return Ok(Ascent::Through) };
             let node = &mut self.nodes[at];
             if let Some(step) = node.chosen.take() {
-                let is_whole = !node.is_choice_cut;
+                let is_whole = !node.choice_hits_bound;
                 node.tried.push(Tried { step, is_whole });
             }
             let is_new =
@@ -267,11 +267,11 @@ impl Search {
             let node = &mut self.nodes[at];
             node.todo.remove(&warp);
             if node.preemptions + node.cost(warp, &self.position) > self.bound {
-                node.is_cut = true;
+                node.hits_bound = true;
                 continue;
             }
             match self.choose(warp, ends)? {
-                Choice::Taken => return Ok(Ascent::Chosen),
+                Choice::Executed => return Ok(Ascent::Chosen),
                 Choice::Interrupted => {
                     self.nodes[at].todo.insert(warp);
                     return Ok(Ascent::Interrupted);
@@ -289,10 +289,10 @@ impl Search {
     /// All that follows the last node was seen.
     fn leave(&mut self) {
         let Some(node) = self.nodes.pop() else { return };
-        self.is_cut |= node.is_cut;
+        self.hits_bound |= node.hits_bound;
         if let Some(parent) = self.nodes.last_mut() {
-            parent.is_cut |= node.is_cut;
-            parent.is_choice_cut |= node.is_cut;
+            parent.hits_bound |= node.hits_bound;
+            parent.choice_hits_bound |= node.hits_bound;
         }
     }
 
@@ -304,10 +304,10 @@ impl Search {
         for node in from..at {
             let Some(warp) = self.nodes[node].chosen.as_ref().map(|(warp, _)| *warp) else { continue };
             let Self { position, subject, points, trace, .. } = self;
-            let taken = position.step((subject, points), warp, &|at| trace.phase(at), ends)?;
-            let Some(taken) = taken.filter(|_| !ends()) else { return Ok(false) };
-            self.trace.add(warp, &taken.happened, &mut self.racing);
-            self.extend_trace(warp, taken.is_last, &taken.begun);
+            let result = position.step((subject, points), warp, &|at| trace.phase(at), ends)?;
+            let Some(result) = result.filter(|_| !ends()) else { return Ok(false) };
+            self.trace.add(warp, &result.events, &mut self.racing);
+            self.extend_trace(warp, result.is_last, &result.started);
         }
         Ok(true)
     }
@@ -324,18 +324,18 @@ impl Search {
     }
 }
 
-/// How far an order came.
+/// The state of an order during the descent.
 enum Descent {
-    /// It goes on.
+    /// It continues.
     Deeper,
     /// It is over.
     Over,
-    /// What follows was seen elsewhere, or takes more preemptions.
+    /// The rest was seen in another order, or takes more preemptions.
     Redundant,
     Interrupted,
 }
 
-/// How the next order was begun.
+/// The result of the search for the next order.
 enum Ascent {
     /// Another warp was chosen.
     Chosen,

@@ -1,17 +1,17 @@
-//! A place in an order at which a warp is chosen, and what has become of the choices.
+//! A node: a point in an order (schedule) at which a warp is chosen, with the choices that were tried.
 
 use std::collections::BTreeSet;
 
+use super::object_access::{ObjectAccess, WarpKey, are_independent, depends};
 use super::position::Position;
-use super::touch::{Touch, WarpKey, are_independent, depends};
 use super::trace::Trace;
 
 /// A warp, and what the step touches that it takes.
-pub type Touched = (WarpKey, Vec<Touch>);
+pub type WarpStep = (WarpKey, Vec<ObjectAccess>);
 
 /// A choice that is over.
 pub struct Tried {
-    pub step: Touched,
+    pub step: WarpStep,
     /// Whether all that can follow was seen, whatever it takes.
     pub is_whole: bool,
 }
@@ -28,19 +28,19 @@ pub struct Node {
     pub todo: BTreeSet<WarpKey>,
     pub tried: Vec<Tried>,
     /// The warps that would only wait on, and what for.
-    pub waiting: Vec<Touched>,
+    pub waiting: Vec<WarpStep>,
     /// The warps whose next steps were seen before what has happened since, which they do not depend on.
-    pub asleep: Vec<Touched>,
+    pub asleep: Vec<WarpStep>,
     /// The present choice.
-    pub chosen: Option<Touched>,
+    pub chosen: Option<WarpStep>,
     /// Preemptions that it takes.
     pub chosen_cost: u32,
     /// The node from which on the chosen warp has had the turn.
     pub run_start: usize,
-    /// Whether orders were left out that follow the present choice.
-    pub is_choice_cut: bool,
-    /// Whether orders were left out that go through here.
-    pub is_cut: bool,
+    /// Whether orders that follow the present choice were left out because of the bound on preemptions.
+    pub choice_hits_bound: bool,
+    /// Whether orders through this node were left out because of that bound.
+    pub hits_bound: bool,
     /// The state here, if it is kept.
     pub kept: Option<Box<(Position, Trace)>>,
 }
@@ -50,14 +50,14 @@ impl Node {
     pub fn new(parent: Option<&Node>, position: &Position) -> Self {
         let ready = position.ready();
         let (mut current, mut preemptions, mut waiting, mut asleep) = (None, 0, Vec::new(), Vec::new());
-        if let Some((parent, (warp, touches))) = parent.and_then(|parent| Some((parent, parent.chosen.as_ref()?))) {
+        if let Some((parent, (warp, accesses))) = parent.and_then(|parent| Some((parent, parent.chosen.as_ref()?))) {
             preemptions = parent.preemptions + parent.chosen_cost;
             current = ready.contains(warp).then_some(*warp);
-            let is_apart = |known: &&Touched| known.0 != *warp && ready.contains(&known.0);
-            let waits_on = |known: &&Touched| is_apart(known) && !known.1.iter().any(|read| is_woken(read, touches));
+            let is_apart = |known: &&WarpStep| known.0 != *warp && ready.contains(&known.0);
+            let waits_on = |known: &&WarpStep| is_apart(known) && !known.1.iter().any(|read| is_woken(read, accesses));
             waiting = parent.waiting.iter().filter(waits_on).cloned().collect();
             let whole = parent.tried.iter().filter(|tried| tried.is_whole).map(|tried| &tried.step);
-            let sleeps = |known: &&Touched| is_apart(known) && are_independent(&known.1, touches);
+            let sleeps = |known: &&WarpStep| is_apart(known) && are_independent(&known.1, accesses);
             asleep = parent.asleep.iter().chain(whole).filter(sleeps).cloned().collect();
         }
         Self {
@@ -71,8 +71,8 @@ impl Node {
             chosen: None,
             chosen_cost: 0,
             run_start: 0,
-            is_choice_cut: false,
-            is_cut: false,
+            choice_hits_bound: false,
+            hits_bound: false,
             kept: None,
         }
     }
@@ -99,12 +99,12 @@ impl Node {
     }
 
     /// Whether a step that was tried here changes what a wait reads.
-    pub fn has_woken(&self, reads: &[Touch]) -> bool {
+    pub fn has_woken(&self, reads: &[ObjectAccess]) -> bool {
         self.tried.iter().any(|tried| reads.iter().any(|read| is_woken(read, &tried.step.1)))
     }
 }
 
 /// Whether a step changes what a wait has read.
-fn is_woken(read: &Touch, step: &[Touch]) -> bool {
-    step.iter().any(|touch| depends(read, touch).is_some() || depends(touch, read).is_some())
+fn is_woken(read: &ObjectAccess, step: &[ObjectAccess]) -> bool {
+    step.iter().any(|access| depends(read, access).is_some() || depends(access, read).is_some())
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::cfg::{ControlFlow, is_lock_loop};
-use crate::flow::result_use::ResultUse;
+use crate::flow::result_uses::ResultUses;
 use crate::isa::{AtomicFn, Ordering, Space, TypeKind};
 use crate::program::{AtomicOp, ClusterOp, FuncId, MbarrierOp, Op, Pc, Program, SyncOp};
 
@@ -12,16 +12,16 @@ use crate::program::{AtomicOp, ClusterOp, FuncId, MbarrierOp, Op, Pc, Program, S
 #[derive(Clone, Default)]
 pub struct Points {
     is_point: Vec<bool>,
-    /// Those whose result only says whether a loop waits on.
+    /// The instructions whose result only decides whether a loop waits longer.
     waits: BTreeSet<Pc>,
     /// Updates whose order makes no difference among those with the same number.
     commuting: BTreeMap<Pc, u64>,
 }
 
 impl Points {
-    /// Those of a program of which these plain accesses race.
+    /// The points of a program of which these plain accesses race.
     pub fn new(program: &Program, racing: &BTreeSet<Pc>) -> Self {
-        let mut result_use = ResultUse::default();
+        let mut result_uses = ResultUses::default();
         let mut flows: BTreeMap<FuncId, ControlFlow> = BTreeMap::new();
         let mut points = Self { is_point: vec![false; program.code.len()], ..Self::default() };
         for at in (0..program.code.len() as u32).map(Pc) {
@@ -30,12 +30,12 @@ impl Points {
                 continue;
             }
             points.is_point[at.index()] = true;
-            if let Some(number) = commutes(op, || result_use.is_result_used(program, at)) {
+            if let Some(number) = commutes(op, || result_uses.is_result_used(program, at)) {
                 points.commuting.insert(at, number);
             }
             let Some(function) = program.function_at(at).filter(|_| matches!(op, Op::Atomic(_) | Op::Memory(_))) else { continue };
             let flow = flows.entry(function).or_insert_with(|| ControlFlow::new(program, function));
-            if is_lock_loop(program, flow, &mut result_use, at) {
+            if is_lock_loop(program, flow, &mut result_uses, at) {
                 points.waits.insert(at);
             }
         }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::object_access::{Object, StepEvent, WarpKey, WarpState};
 use super::points::Points;
-use super::touch::{Happening, Object, Stand, WarpKey};
-use super::watcher::Watcher;
+use super::step_observer::StepObserver;
 use crate::debug::run::{Job, RunError, RunOptions};
 use crate::launch::Case;
 use crate::machine::{Device, Instrumentation, Machine, NullObserver, Step, Switch, Tick};
@@ -20,7 +20,7 @@ const SPINS: u32 = 4;
 /// The same, after which an order in which nothing else happens is left.
 const SPINS_MAX: u32 = 1 << 8;
 
-/// What is explored.
+/// The subject of an exploration.
 #[derive(Clone)]
 pub struct Subject {
     pub program: Arc<Program>,
@@ -41,21 +41,21 @@ pub struct Position {
     addresses: Vec<u64>,
     /// The machine of the present launch; none once the case is over.
     machine: Option<Machine>,
-    /// Where the turn has been given to another warp than it would have gone to.
+    /// The switches to another warp than the scheduler would have chosen.
     pub switches: Vec<Switch>,
-    /// For each warp where its last steps began, the effects then, and how many there were.
+    /// For each warp where its last steps began, the progress count then, and how many there were.
     idle: BTreeMap<WarpKey, (Option<Pc>, u64, u32)>,
 }
 
-/// What became of a step.
-pub struct Taken {
-    pub happened: Vec<Happening>,
-    /// All that the warp has done is to find that it has to wait on.
+/// The result of a step.
+pub struct StepResult {
+    pub events: Vec<StepEvent>,
+    /// The warp has only found that it has to wait longer.
     pub waits: bool,
     /// The launch is over.
     pub is_last: bool,
-    /// The warps of blocks that have begun.
-    pub begun: Vec<WarpKey>,
+    /// The warps of blocks that have started.
+    pub started: Vec<WarpKey>,
 }
 
 impl Position {
@@ -103,7 +103,7 @@ impl Position {
         self.machine.as_ref().map_or(Vec::new(), Machine::ready_warps)
     }
 
-    /// Whether all that a warp did of late was to look at what has not changed.
+    /// Whether the last steps of a warp only read unchanged objects.
     pub fn spins(&self, warp: WarpKey) -> bool {
         self.idle_steps(warp) >= SPINS
     }
@@ -114,11 +114,11 @@ impl Position {
     }
 
     fn idle_steps(&self, warp: WarpKey) -> u32 {
-        let effects = self.machine.as_ref().map(Machine::effects);
-        self.idle.get(&warp).map_or(0, |(_, then, count)| if Some(*then) == effects { *count } else { 0 })
+        let progress = self.machine.as_ref().map(Machine::progress);
+        self.idle.get(&warp).map_or(0, |(_, then, count)| if Some(*then) == progress { *count } else { 0 })
     }
 
-    /// The barrier objects for which a warp waits, each with its open phase.
+    /// The mbarriers for which a warp waits, each with its open phase.
     pub fn awaited(&self, warp: WarpKey) -> Vec<(Object, u64)> {
         let awaited = self.machine.as_ref().map_or(Vec::new(), |machine| machine.awaited_phases(warp.0, warp.1));
         awaited.into_iter().map(|(address, phase)| (Object::Mbarrier { block: warp.0, address }, phase)).collect()
@@ -128,8 +128,8 @@ impl Position {
         self.machine.as_ref().and_then(|machine| machine.register_state(warp.0, warp.1))
     }
 
-    fn stand(&self, warp: WarpKey) -> Stand {
-        self.machine.as_ref().map_or(Vec::new(), |machine| machine.stand(warp.0, warp.1))
+    fn state(&self, warp: WarpKey) -> WarpState {
+        self.machine.as_ref().map_or(Vec::new(), |machine| machine.group_states(warp.0, warp.1))
     }
 
     /// Lets a warp that can run take a step: from where it stands to the next point, or until it waits or exits. None if `ends` says that
@@ -140,14 +140,14 @@ impl Position {
         warp: WarpKey,
         phases: &dyn Fn(Object) -> u64,
         ends: &mut dyn FnMut() -> bool,
-    ) -> Result<Option<Taken>, RunError> {
-        let (launch, stand, registers) = (self.launch, self.stand(warp), self.registers(warp));
+    ) -> Result<Option<StepResult>, RunError> {
+        let (launch, state, registers) = (self.launch, self.state(warp), self.registers(warp));
         let Some(machine) = &mut self.machine else {
-            return Ok(Some(Taken { happened: Vec::new(), waits: false, is_last: true, begun: Vec::new() }));
+            return Ok(Some(StepResult { events: Vec::new(), waits: false, is_last: true, started: Vec::new() }));
         };
-        let effects = machine.effects();
+        let progress = machine.progress();
         let blocks: Vec<u64> = machine.resident_blocks().map(|block| block.number).collect();
-        let mut watcher = Watcher::new(points, machine, warp, phases);
+        let mut observer = StepObserver::new(points, machine, warp, phases);
         let limit = subject.options.step_limit.unwrap_or(u64::MAX);
         loop {
             if machine.turn() != Some(warp) {
@@ -156,40 +156,40 @@ impl Position {
                 }
                 self.switches.push(Switch { at: machine.tick(), block: warp.0, warp: warp.1 });
             }
-            let step = machine.run(SLICE, &mut watcher);
+            let step = machine.run(SLICE, &mut observer);
             let is_over_limit = machine.tick() - machine.start() >= limit;
             match step {
                 Step::Budget | Step::Paused if !is_over_limit => {}
                 Step::Done => break,
                 Step::Budget | Step::Paused | Step::Trapped(_) | Step::Deadlock(_) | Step::Livelocked(_) | Step::OverLimit(_) => {
-                    let happened = watcher.happened;
+                    let events = observer.events;
                     self.machine = None;
-                    return Ok(Some(Taken { happened, waits: false, is_last: true, begun: Vec::new() }));
+                    return Ok(Some(StepResult { events, waits: false, is_last: true, started: Vec::new() }));
                 }
             }
-            if watcher.next.is_some() {
+            if observer.next.is_some() {
                 break;
             }
             if ends() {
                 return Ok(None);
             }
         }
-        let (first, next, happened) = (watcher.first, watcher.next, watcher.happened);
-        let has_effect = machine.effects() != effects;
+        let (first, next, events) = (observer.first, observer.next, observer.events);
+        let has_effect = machine.progress() != progress;
         let resident = machine.resident_blocks().filter(|block| !blocks.contains(&block.number));
-        let begun = resident.flat_map(|block| (0..block.warps.len() as u32).map(|warp| (block.number, warp))).collect();
+        let started = resident.flat_map(|block| (0..block.warps.len() as u32).map(|warp| (block.number, warp))).collect();
         self.count_idle(warp, first, has_effect);
         // What the loop reads says nothing but whether it waits on, or has been read before.
         let is_known = first.is_some_and(|first| points.waits(first)) || self.registers(warp) == registers;
-        let waits = first.is_some() && first == next && !has_effect && self.stand(warp) == stand && is_known;
+        let waits = first.is_some() && first == next && !has_effect && self.state(warp) == state && is_known;
         self.run_to_turn(subject)?;
-        Ok(Some(Taken { happened, waits, is_last: self.launch != launch || self.machine.is_none(), begun }))
+        Ok(Some(StepResult { events, waits, is_last: self.launch != launch || self.machine.is_none(), started }))
     }
 
     fn count_idle(&mut self, warp: WarpKey, first: Option<Pc>, has_effect: bool) {
-        let effects = self.machine.as_ref().map_or(0, Machine::effects);
+        let progress = self.machine.as_ref().map_or(0, Machine::progress);
         let idle = self.idle.entry(warp).or_insert((None, 0, 0));
-        let goes_on = !has_effect && idle.0 == first && idle.1 == effects;
-        *idle = (first, effects, if goes_on { idle.2 + 1 } else { 0 });
+        let goes_on = !has_effect && idle.0 == first && idle.1 == progress;
+        *idle = (first, progress, if goes_on { idle.2 + 1 } else { 0 });
     }
 }

@@ -1,13 +1,13 @@
-//! What has happened in an order so far, and what of it depends on what: vector clocks over the steps of warps.
+//! The steps of an order (schedule) so far and the dependencies between them, as vector clocks over the steps of warps.
 //!
-//! A step begins with an operation that others may depend on, and goes on with what only its own warp sees. The operation of the N-th step
-//! of a warp has the number 2 N, what follows it 2 N + 1: what depends on the operation is not ordered after the rest.
+//! A step begins with an operation that others may depend on, and goes on with operations that only its own warp sees. The operation of the
+//! N-th step of a warp has the number 2 N, the rest of the step 2 N + 1: steps that depend on the operation are not ordered after the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use super::touch::{Happening, Mode, Object, Touch, WarpKey, depends};
+use super::object_access::{AccessMode, Object, ObjectAccess, StepEvent, WarpKey, depends};
 use crate::program::Pc;
 
 /// For each warp the number up to which its steps come before.
@@ -15,7 +15,7 @@ use crate::program::Pc;
 pub struct Clock(BTreeMap<WarpKey, u64>);
 
 impl Clock {
-    /// Whether what this warp did under this number comes before.
+    /// Whether the operation of this number of a warp comes before.
     pub fn covers(&self, warp: WarpKey, number: u64) -> bool {
         self.0.get(&warp).is_some_and(|known| *known >= number)
     }
@@ -33,39 +33,39 @@ impl Clock {
 struct Step {
     warp: WarpKey,
     number: u64,
-    /// What comes before its operation, and that.
+    /// The clock of its operation, including that.
     clock: Arc<Clock>,
 }
 
-/// An earlier touch of an object.
+/// An earlier access to an object.
 #[derive(Clone, Copy, Debug)]
-struct Past {
+struct EarlierAccess {
     step: usize,
-    touch: Touch,
+    access: ObjectAccess,
 }
 
 /// An earlier plain access.
 #[derive(Clone, Copy, Debug)]
-struct Plain {
+struct PlainAccess {
     warp: WarpKey,
     number: u64,
-    touch: Touch,
+    access: ObjectAccess,
 }
 
 /// A barrier of a block or of a cluster.
 #[derive(Clone, Debug, Default)]
-struct Meeting {
-    /// Phases that have ended.
+struct BarrierState {
+    /// The number of completed phases.
     phase: u64,
-    /// What comes before the end of the open phase.
+    /// The clock at the end of the open phase.
     before: Clock,
-    /// What came before the end of the last one.
+    /// The clock at the end of the last one.
     ended: Clock,
     arrived: BTreeSet<WarpKey>,
     waiting: BTreeSet<WarpKey>,
 }
 
-/// Two steps that could have come the other way round.
+/// Two steps that could have come in the other order.
 #[derive(Clone, Debug)]
 pub struct Race {
     /// The earlier one.
@@ -77,30 +77,30 @@ pub struct Race {
 /// The steps of a launch so far.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
-    /// The steps; none for those that touch nothing, and for those of earlier launches, which come before everything.
+    /// The steps; none for those without an access, and for those of earlier launches, which come before everything.
     steps: Vec<Option<Step>>,
     clocks: BTreeMap<WarpKey, Clock>,
     counts: BTreeMap<WarpKey, u64>,
-    pasts: BTreeMap<Object, Vec<Past>>,
-    plains: BTreeMap<Object, Vec<Plain>>,
-    meetings: BTreeMap<Object, Meeting>,
+    earlier: BTreeMap<Object, Vec<EarlierAccess>>,
+    plain_accesses: BTreeMap<Object, Vec<PlainAccess>>,
+    barriers: BTreeMap<Object, BarrierState>,
     fingerprint: u64,
-    /// How many plain accesses are remembered.
+    /// The number of plain accesses that are stored.
     size: usize,
 }
 
 impl Trace {
-    /// How many phases of a barrier have ended.
+    /// The number of completed phases of a barrier.
     pub fn phase(&self, at: Object) -> u64 {
-        self.meetings.get(&at).map_or(0, |meeting| meeting.phase)
+        self.barriers.get(&at).map_or(0, |barrier| barrier.phase)
     }
 
-    /// How many accesses are remembered.
+    /// The number of accesses that are stored.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The same for all orders that differ only in what does not depend on each other.
+    /// A hash that is the same for all orders that differ only in the order of independent steps.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
@@ -121,17 +121,17 @@ impl Trace {
     }
 
     /// The steps with which touches by `warp` that come now race.
-    pub fn races(&self, warp: WarpKey, touches: &[Touch]) -> Vec<Race> {
-        self.depend(warp, touches).0
+    pub fn races(&self, warp: WarpKey, accesses: &[ObjectAccess]) -> Vec<Race> {
+        self.depend(warp, accesses).0
     }
 
     /// The steps with which touches that come now race, and the clock after what they depend on.
-    fn depend(&self, warp: WarpKey, touches: &[Touch]) -> (Vec<Race>, Clock) {
+    fn depend(&self, warp: WarpKey, accesses: &[ObjectAccess]) -> (Vec<Race>, Clock) {
         let mut found: BTreeMap<usize, bool> = BTreeMap::new();
-        for touch in touches {
-            for past in self.pasts.get(&touch.object).into_iter().flatten() {
-                if let Some(is_reversible) = depends(&past.touch, touch) {
-                    *found.entry(past.step).or_default() |= is_reversible;
+        for access in accesses {
+            for other in self.earlier.get(&access.object).into_iter().flatten() {
+                if let Some(is_reversible) = depends(&other.access, access) {
+                    *found.entry(other.step).or_default() |= is_reversible;
                 }
             }
         }
@@ -174,14 +174,14 @@ impl Trace {
     }
 
     /// Adds a step of `warp`. Plain accesses that nothing orders are added to `racing`. Returns the steps with which it races.
-    pub fn add(&mut self, warp: WarpKey, happened: &[Happening], racing: &mut BTreeSet<Pc>) -> Vec<Race> {
-        let touches = touches(happened);
-        let (races, mut clock) = self.depend(warp, &touches);
+    pub fn add(&mut self, warp: WarpKey, events: &[StepEvent], racing: &mut BTreeSet<Pc>) -> Vec<Race> {
+        let accesses = accesses(events);
+        let (races, mut clock) = self.depend(warp, &accesses);
         let count = self.counts.entry(warp).or_default();
         // A step that touches nothing is one with that before it, wherever it ends.
-        *count += u64::from(!touches.is_empty());
+        *count += u64::from(!accesses.is_empty());
         let (number, step) = (2 * *count, self.steps.len());
-        if touches.is_empty() {
+        if accesses.is_empty() {
             self.steps.push(None);
         } else {
             clock.0.insert(warp, number);
@@ -191,32 +191,34 @@ impl Trace {
             self.steps.push(Some(Step { warp, number, clock: Arc::new(clock.clone()) }));
         }
         self.clocks.insert(warp, clock);
-        for happening in happened {
-            match happening {
-                Happening::Touches(touch) => {
-                    self.race_with_plain(warp, touch, racing);
-                    let pasts = self.pasts.entry(touch.object).or_default();
-                    if touch.mode != Mode::Reads || !pasts.last().is_some_and(|past| past.step == step && past.touch == *touch) {
-                        pasts.push(Past { step, touch: *touch });
+        for event in events {
+            match event {
+                StepEvent::Synchronizes(access) => {
+                    self.race_with_plain(warp, access, racing);
+                    let earlier = self.earlier.entry(access.object).or_default();
+                    if access.mode != AccessMode::Reads
+                        || !earlier.last().is_some_and(|other| other.step == step && other.access == *access)
+                    {
+                        earlier.push(EarlierAccess { step, access: *access });
                     }
                 }
-                Happening::Accesses(touch) => self.access(warp, number + 1, touch, racing),
-                Happening::Arrives { at, waits } => self.arrive(warp, *at, *waits),
-                Happening::Waits { at } => self.wait(warp, *at),
-                Happening::Ends { at } => self.end(warp, *at),
+                StepEvent::Accesses(access) => self.access(warp, number + 1, access, racing),
+                StepEvent::Arrives { at, waits } => self.arrive(warp, *at, *waits),
+                StepEvent::Waits { at } => self.wait(warp, *at),
+                StepEvent::Ends { at } => self.end(warp, *at),
             }
         }
         races
     }
 
     /// Adds the earlier plain accesses to `racing` with which a touch by `warp` races; returns whether there are any.
-    fn race_with_plain(&self, warp: WarpKey, touch: &Touch, racing: &mut BTreeSet<Pc>) -> bool {
+    fn race_with_plain(&self, warp: WarpKey, access: &ObjectAccess, racing: &mut BTreeSet<Pc>) -> bool {
         let Some(clock) = self.clocks.get(&warp) else { return false };
         let mut races = false;
-        for plain in self.plains.get(&touch.object).into_iter().flatten() {
+        for plain in self.plain_accesses.get(&access.object).into_iter().flatten() {
             let is_ordered = plain.warp == warp || clock.covers(plain.warp, plain.number);
-            if !is_ordered && depends(&plain.touch, touch).is_some() {
-                racing.insert(plain.touch.pc);
+            if !is_ordered && depends(&plain.access, access).is_some() {
+                racing.insert(plain.access.pc);
                 races = true;
             }
         }
@@ -224,72 +226,72 @@ impl Trace {
     }
 
     /// A plain access.
-    fn access(&mut self, warp: WarpKey, number: u64, touch: &Touch, racing: &mut BTreeSet<Pc>) {
+    fn access(&mut self, warp: WarpKey, number: u64, access: &ObjectAccess, racing: &mut BTreeSet<Pc>) {
         let Some(clock) = self.clocks.get(&warp) else { return };
-        let mut pasts = self.pasts.get(&touch.object).into_iter().flatten();
-        let races = pasts.any(|past| {
-            let step = self.steps[past.step].as_ref();
+        let mut earlier = self.earlier.get(&access.object).into_iter().flatten();
+        let races = earlier.any(|other| {
+            let step = self.steps[other.step].as_ref();
             let is_ordered = step.is_none_or(|step| step.warp == warp || clock.covers(step.warp, step.number));
-            !is_ordered && depends(&past.touch, touch).is_some()
+            !is_ordered && depends(&other.access, access).is_some()
         });
-        if self.race_with_plain(warp, touch, racing) || races {
-            racing.insert(touch.pc);
+        if self.race_with_plain(warp, access, racing) || races {
+            racing.insert(access.pc);
         }
-        let plains = self.plains.entry(touch.object).or_default();
-        let is_same = |plain: &&mut Plain| (plain.warp, plain.touch.mode, plain.touch.bytes) == (warp, touch.mode, touch.bytes);
-        let plain = Plain { warp, number, touch: *touch };
-        match plains.iter_mut().find(is_same) {
+        let plain_accesses = self.plain_accesses.entry(access.object).or_default();
+        let is_same = |plain: &&mut PlainAccess| (plain.warp, plain.access.mode, plain.access.bytes) == (warp, access.mode, access.bytes);
+        let plain = PlainAccess { warp, number, access: *access };
+        match plain_accesses.iter_mut().find(is_same) {
             Some(known) => *known = plain,
             None => {
-                plains.push(plain);
+                plain_accesses.push(plain);
                 self.size += 1;
             }
         }
     }
 
     fn arrive(&mut self, warp: WarpKey, at: Object, waits: bool) {
-        let meeting = self.meetings.entry(at).or_default();
+        let barrier = self.barriers.entry(at).or_default();
         if let Some(clock) = self.clocks.get(&warp) {
-            meeting.before.join(clock);
+            barrier.before.join(clock);
         }
-        meeting.arrived.insert(warp);
+        barrier.arrived.insert(warp);
         if waits {
-            meeting.waiting.insert(warp);
+            barrier.waiting.insert(warp);
         }
     }
 
     fn wait(&mut self, warp: WarpKey, at: Object) {
-        let meeting = self.meetings.entry(at).or_default();
-        if meeting.arrived.contains(&warp) {
-            meeting.waiting.insert(warp);
+        let barrier = self.barriers.entry(at).or_default();
+        if barrier.arrived.contains(&warp) {
+            barrier.waiting.insert(warp);
         } else {
-            self.clocks.entry(warp).or_default().join(&meeting.ended);
+            self.clocks.entry(warp).or_default().join(&barrier.ended);
         }
     }
 
     fn end(&mut self, by: WarpKey, at: Object) {
         let own = self.clocks.get(&by).cloned().unwrap_or_default();
-        let meeting = self.meetings.entry(at).or_default();
-        meeting.before.join(&own);
-        meeting.phase += 1;
-        meeting.ended = std::mem::take(&mut meeting.before);
-        meeting.arrived.clear();
-        for waiting in std::mem::take(&mut meeting.waiting) {
-            self.clocks.entry(waiting).or_default().join(&meeting.ended);
+        let barrier = self.barriers.entry(at).or_default();
+        barrier.before.join(&own);
+        barrier.phase += 1;
+        barrier.ended = std::mem::take(&mut barrier.before);
+        barrier.arrived.clear();
+        for waiting in std::mem::take(&mut barrier.waiting) {
+            self.clocks.entry(waiting).or_default().join(&barrier.ended);
         }
     }
 }
 
-/// What the operations of a step touch.
-pub fn touches(happened: &[Happening]) -> Vec<Touch> {
-    let mut touches: Vec<Touch> = happened
+/// The accesses of the operations of a step.
+pub fn accesses(events: &[StepEvent]) -> Vec<ObjectAccess> {
+    let mut accesses: Vec<ObjectAccess> = events
         .iter()
-        .filter_map(|happening| match happening {
-            Happening::Touches(touch) => Some(*touch),
-            Happening::Accesses(_) | Happening::Arrives { .. } | Happening::Waits { .. } | Happening::Ends { .. } => None,
+        .filter_map(|event| match event {
+            StepEvent::Synchronizes(access) => Some(*access),
+            StepEvent::Accesses(_) | StepEvent::Arrives { .. } | StepEvent::Waits { .. } | StepEvent::Ends { .. } => None,
         })
         .collect();
-    touches.sort_unstable();
-    touches.dedup();
-    touches
+    accesses.sort_unstable();
+    accesses.dedup();
+    accesses
 }

@@ -5,7 +5,7 @@
 //! that stands for "empty" ends. Which one that is cannot be read off: if a block has as many mbarriers without copies as with copies, they
 //! belong together in order of address. Where there is none, a stage counts as read until it fills again.
 //!
-//! The machine keeps no history of this: the last stretch of the run is executed once more, and what happens is noted ([`recorder`]).
+//! The machine keeps no history of this: the last part of the run is executed once more with an observer ([`recorder`]).
 
 mod recorder;
 mod scale;
@@ -47,7 +47,7 @@ pub struct Stage {
 /// What a stage was for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StageSpan {
-    /// What.
+    /// Its state.
     pub state: StageState,
     /// From this time on.
     pub from: Tick,

@@ -1,4 +1,4 @@
-//! What happened to the barrier objects of a block, in order.
+//! What happened to the mbarriers of a block, in order.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::machine::{
     Observer, Tick,
 };
 
-/// Something that happened to a barrier object.
+/// Something that happened to an mbarrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PipelineEvent {
     /// At this time bytes are expected, or a copy that will complete on it is issued.
@@ -18,7 +18,7 @@ pub enum PipelineEvent {
     Passed(Tick, u32),
 }
 
-/// All that happened to a barrier object.
+/// All that happened to an mbarrier.
 #[derive(Clone, Debug, Default)]
 pub struct Track {
     /// In order.
@@ -27,7 +27,7 @@ pub struct Track {
     pub is_filled: bool,
 }
 
-/// Notes what happens to the barrier objects of one block.
+/// Notes what happens to the mbarriers of one block.
 pub struct Recorder {
     /// The block.
     pub block: [u32; 3],
@@ -38,7 +38,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Nothing is noted yet.
+    /// Nothing is recorded yet.
     pub fn new(block: [u32; 3]) -> Self {
         Self { block, tracks: BTreeMap::new(), begun: BTreeMap::new() }
     }

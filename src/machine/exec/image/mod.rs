@@ -109,16 +109,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             for (address, lane) in accesses {
                 let (lanes, addresses) = (LaneMask::of(*lane), &[*address; 32]);
                 let (space, owner) = (Space::Global, (self.block_slot, self.rank));
-                let (place, by, bytes) = (self.place, self.block_id(), bytes as u32);
+                let (place, block_id, bytes) = (self.place, self.block_id(), bytes as u32);
                 let lockstep = self.warp.lockstep(lanes);
                 let (depth, store) = (self.running_depth(), None);
                 self.emit(&Event::Access(AccessEvent {
                     place,
-                    by,
+                    block_id,
                     lanes,
                     lockstep,
                     kind,
-                    how,
+                    semantics: how,
                     proxy,
                     space,
                     owner,

@@ -36,7 +36,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// `istypep`: of the handles of variables; those that the launch makes up have no type, as on the hardware.
     pub(super) fn is_handle(&mut self, access: &ImageAccess, kind: ImageKind, group: &Group, active: LaneMask) {
         let handles = self.handles(access.image, group, active);
-        let is_it = |variable: &Variable, handle: u64| variable.handle == Some(kind) && variable.location.address == handle;
+        let is_it = |variable: &Variable, handle: u64| variable.opaque == Some(kind) && variable.location.address == handle;
         let holds = |lane: usize| self.program.variables.iter().any(|variable| is_it(variable, handles[lane]));
         let mask = active.filter(holds);
         if let Some(d) = access.dests.first() {
@@ -45,7 +45,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 }
 
-/// What an image says of itself, as OpenCL numbers channel types and orders (PTX ISA, "Channel Data Type and Channel Order Fields").
+/// The answer to a query of an image, with the numbers of OpenCL for channel types and orders (PTX ISA, "Channel Data Type and Channel
+/// Order Fields").
 fn answer(image: &Image, query: ImageQuery) -> u32 {
     use crate::isa::ChannelType::{F16, F32, S8, S16, S32, U8, U16, U32};
     let sampler = match &image.content {

@@ -102,7 +102,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 }
 
-/// What a surface instruction touches.
+/// The texels that a surface instruction accesses.
 struct SurfaceReach {
     /// Bytes.
     bytes: u64,
@@ -130,7 +130,7 @@ impl SurfaceReach {
     /// The address that is touched, or `None` for nothing.
     ///
     /// # Errors
-    /// What is out of bounds.
+    /// The coordinate that is out of bounds.
     fn spot(&self, access: &ImageAccess, texels: &Texels, place: &[u32]) -> Result<Option<u64>, String> {
         let first = usize::from(access.geometry.is_array());
         let row = u64::from(texels.extent[0]) * texels.texel_bytes();

@@ -74,7 +74,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Where each element of the lanes' fragments is in memory. Elements of less than a byte are accessed in words.
+    /// The memory of each element of the lanes' fragments. Elements of less than a byte are accessed in words of 32 bits.
     fn element_pieces(&mut self, op: &FragmentAccess, write: bool, group: &Group) -> Result<Vec<Vec<AccessSegment>>, Box<Trap>> {
         let fragment = op.fragment.describe();
         let Some(layout) = Layout::of(&fragment) else { return Ok(Vec::new()) };

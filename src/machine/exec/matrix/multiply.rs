@@ -40,7 +40,7 @@ fn product_of_tiles(
     product: &Product,
     tables: &MultiplyTables,
     [a, b, c]: [&[u32]; 3],
-    kept: Option<&[u16]>,
+    sparse_rows: Option<&[u16]>,
 ) -> Vec<u32> {
     let tiles = tables.tiles;
     let part = |matrix: &'_ [u32], tile: usize| -> std::ops::Range<usize> {
@@ -48,7 +48,7 @@ fn product_of_tiles(
         tile * size..(tile + 1) * size
     };
     let one = |tile: usize| {
-        let operands = Operands { a: &a[part(a, tile)], b: &b[part(b, tile)], c: &c[part(c, tile)], kept };
+        let operands = Operands { a: &a[part(a, tile)], b: &b[part(b, tile)], c: &c[part(c, tile)], sparse_rows };
         multiply(simd, product, operands)
     };
     if tiles == 1 { one(0) } else { (0..tiles).flat_map(one).collect() }
@@ -104,7 +104,7 @@ fn scatter_doubles(lanes: &mut Lanes<'_>, registers: &[Dst], table: &ElementTabl
     }
 }
 
-/// Where one element of each lane is in the matrix.
+/// The index in the matrix of one element of each lane.
 fn of_element(table: &ElementTable, register: usize, part: usize) -> &[u16] {
     let start = (register * table.per_register + part) * LANES;
     &table.index[start..start + LANES]

@@ -59,7 +59,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         lanes.put32(d, &words_of(&rows, true));
     }
 
-    /// Where the rows of `matrices` matrices are, all in shared memory.
+    /// The memory of the rows of `matrices` matrices, all in shared memory.
     fn row_pieces(&mut self, op: &RowsAccess, matrices: usize, write: bool, group: &Group) -> Result<Vec<AccessSegment>, Box<Trap>> {
         let with_rows = LaneMask::lowest((ROWS * matrices.clamp(1, LANES / ROWS)) as u32);
         let mut access = self.access(&op.address, group, with_rows, size_of::<Row>() as u32);

@@ -1,4 +1,4 @@
-//! From coordinates to texels: scaling, the face of a cube, and what becomes of what is out of range.
+//! From coordinates to texels: scaling, the face of a cube, and the addressing mode for coordinates out of range.
 
 use crate::isa::AddressMode;
 use crate::num::texture::{FRACTION_BITS, fixed, texel};
@@ -8,7 +8,7 @@ use crate::num::texture::{FRACTION_BITS, fixed, texel};
 pub struct Axis {
     /// Texels.
     pub extent: u32,
-    /// What becomes of what is out of range.
+    /// The addressing mode for coordinates out of range.
     pub mode: AddressMode,
     /// It goes from 0 to 1.
     pub normalized: bool,

@@ -16,7 +16,7 @@ const GATHERED: [usize; 4] = [2, 3, 1, 0];
 pub struct Lookup<'a> {
     /// The texture.
     pub texture: &'a Texture,
-    /// How it is read.
+    /// The sampling modes.
     pub sampler: &'a Sampler,
     /// The geometry of the instruction.
     pub geometry: Geometry,
@@ -31,7 +31,7 @@ pub struct Lookup<'a> {
 /// A texel at the address, or the border.
 type Corner = Option<u64>;
 
-/// What a lookup gives; `read` reads the texel at an address.
+/// The result of a lookup; `read` reads the texel at an address.
 pub fn sample(lookup: &Lookup<'_>, mut read: impl FnMut(u64) -> Texel) -> Texel {
     if lookup.is_nowhere() {
         return Texel::default();

@@ -28,7 +28,7 @@ impl BoxCopy {
         Destination { owner: self.owner, address: run.shared }
     }
 
-    /// Where a run lies in global memory; nowhere if it is outside the tensor.
+    /// The address of a run in global memory; none if it is outside the tensor.
     fn in_global(run: &ByteRun) -> Option<Destination> {
         run.global.map(|address| Destination { owner: MemoryOwner::Global, address })
     }
@@ -152,7 +152,7 @@ impl BoxCopy {
         view.write(to.owner, to.address, &now);
     }
 
-    /// Of the `bytes` it brings to the barrier object at `address` of the block in `block_slot`, those that end the phase; `None` if all or
+    /// Of the `bytes` it brings to the mbarrier at `address` of the block in `block_slot`, those that end the phase; `None` if all or
     /// none do. The hardware reports row after row, so a phase that expects less than the box ends midway, if that is whole rows; and the
     /// next phase gets the rest.
     pub fn bytes_that_end_the_phase(&self, bytes: u32, block_slot: u32, address: u32, view: &mut MemoryView<'_>) -> Option<u32> {

@@ -1,4 +1,4 @@
-//! What copies do when they end.
+//! The completion of copies.
 
 use crate::machine::state::in_flight::copy::{CopyKind, Destination, LaneCopies};
 use smallvec::SmallVec;
@@ -42,10 +42,10 @@ impl AsyncCopy {
         self.read = true;
     }
 
-    /// Ends the copy for `lanes`: moves their bytes, and signals the barrier object, if one waits for it.
+    /// Ends the copy for `lanes`: moves their bytes, and signals the mbarrier, if one waits for it.
     ///
     /// # Errors
-    /// If the barrier object cannot take it; the bytes have moved all the same.
+    /// If the mbarrier cannot take it; the bytes have moved all the same.
     pub fn end(&self, lanes: LaneMask, tick: Tick, view: &mut MemoryView<'_>) -> Result<(), Refused> {
         match &self.work {
             CopyKind::CpAsync(copies) => copies.move_bytes(lanes, view),
@@ -68,7 +68,7 @@ impl AsyncCopy {
         self.signal(lanes, tick, view)
     }
 
-    /// Signals the barrier object that the copy has ended.
+    /// Signals the mbarrier that the copy has ended.
     fn signal(&self, lanes: LaneMask, tick: Tick, view: &mut MemoryView<'_>) -> Result<(), Refused> {
         let CopyCompletion::Mbarrier { owner: MemoryOwner::Block { block_slot, .. }, address, bytes } = self.ends else { return Ok(()) };
         let operation = |what| MbarrierOperation { what, place: self.issued, lanes, copy: Some(self.id), tick };

@@ -9,7 +9,7 @@ use crate::machine::state::mbarrier::{MbarrierOperation, Refused};
 use crate::machine::state::memory::{Pages, Region};
 use crate::machine::state::shared::Shared;
 
-/// What a copy or an arrival can reach while it takes effect.
+/// The memory that a copy or an arrival accesses when it takes effect.
 pub struct MemoryView<'a> {
     /// Global memory.
     pub global: &'a mut Region,
@@ -21,11 +21,11 @@ pub struct MemoryView<'a> {
     pub after: &'a mut [Option<Arc<Block>>],
     /// The block slot of the first of them.
     pub first: u32,
-    /// Barrier objects a phase of which has ended, by block slot and address: groups that wait there can continue.
+    /// Mbarriers a phase of which has ended, by block slot and address: groups that wait there can continue.
     pub ended: &'a mut EndedPhases,
 }
 
-/// Barrier objects a phase of which has ended, by block slot and address.
+/// Mbarriers a phase of which has ended, by block slot and address.
 pub type EndedPhases = SmallVec<[(u32, u32); 2]>;
 
 impl MemoryView<'_> {
@@ -65,7 +65,7 @@ impl MemoryView<'_> {
         }
     }
 
-    /// Something happens to the barrier object at `address` of the block in `block_slot`.
+    /// Applies an operation to the mbarrier at `address` of the block in `block_slot`.
     ///
     /// # Errors
     /// If it cannot.

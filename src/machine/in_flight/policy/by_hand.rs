@@ -6,7 +6,7 @@ use super::questions::{CompletionPolicy, PolicyRow, WhenAwaited};
 #[derive(Clone, Debug)]
 pub struct ByHand;
 
-/// How it is described.
+/// Its row of the table of policies.
 pub const ROW: PolicyRow = PolicyRow { name: "by-hand", when: None, note: Some("copies that end by hand"), is_seeded: false };
 
 impl CompletionPolicy for ByHand {

@@ -6,7 +6,7 @@ use super::questions::{AtIssue, CompletionPolicy, PolicyRow};
 #[derive(Clone, Debug)]
 pub struct Eager;
 
-/// How it is described.
+/// Its row of the table of policies.
 pub const ROW: PolicyRow =
     PolicyRow { name: "eager", when: Some("as they are issued"), note: Some("copies that end at once"), is_seeded: false };
 

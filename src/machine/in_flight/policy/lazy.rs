@@ -6,7 +6,7 @@ use super::questions::{CompletionPolicy, PolicyRow};
 #[derive(Clone, Debug)]
 pub struct Lazy;
 
-/// How it is described.
+/// Its row of the table of policies.
 pub const ROW: PolicyRow = PolicyRow { name: "lazy", when: Some("when a thread waits for them"), note: None, is_seeded: false };
 
 impl CompletionPolicy for Lazy {

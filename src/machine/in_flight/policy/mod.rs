@@ -42,7 +42,7 @@ impl CompletionPolicyKind {
         }
     }
 
-    /// How it is described.
+    /// Its row of the table of policies.
     pub fn row(self) -> &'static PolicyRow {
         match self {
             CompletionPolicyKind::Eager => &eager::ROW,

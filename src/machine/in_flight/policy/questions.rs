@@ -1,4 +1,4 @@
-//! What a policy is asked, and how it is described.
+//! The interface of completion policies, and the row that describes one.
 
 /// Whether an operation ends as it is issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub enum AtIssue {
     StaysInFlight,
 }
 
-/// What happens to an operation for which a thread waits.
+/// The treatment of an operation for which a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenAwaited {
     /// It ends, and the thread continues.
@@ -25,13 +25,13 @@ pub trait CompletionPolicy: std::fmt::Debug + Send + Sync {
         AtIssue::StaysInFlight
     }
 
-    /// Which one ends before the next turn of a warp, if one does: its place among as many as `in_flight` counts. The count is made only
-    /// for a policy that asks for it.
+    /// The operation that completes before the next turn of a warp, if one does: its index among as many as `in_flight` counts. The count
+    /// is made only for a policy that asks for it.
     fn between_turns(&mut self, _in_flight: &dyn Fn() -> usize) -> Option<usize> {
         None
     }
 
-    /// What happens to an operation for which a thread waits.
+    /// The treatment of an operation for which a thread waits.
     fn when_awaited(&self) -> WhenAwaited {
         WhenAwaited::Ends
     }
@@ -58,7 +58,7 @@ pub struct PolicyRow {
     pub name: &'static str,
     /// When operations end, as a clause: `as they are issued`; nothing where the user says when.
     pub when: Option<&'static str>,
-    /// What a launch under it is said to have; nothing of the default.
+    /// The note on a launch under it; none for the default.
     pub note: Option<&'static str>,
     /// Whether it draws from a seed.
     pub is_seeded: bool,

@@ -10,7 +10,7 @@ const TURNS: u64 = 2;
 #[derive(Clone, Debug)]
 pub struct RandomEnds(Random);
 
-/// How it is described.
+/// Its row of the table of policies.
 pub const ROW: PolicyRow =
     PolicyRow { name: "random", when: Some("any moment between"), note: Some("copies that end at random"), is_seeded: true };
 

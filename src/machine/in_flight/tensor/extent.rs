@@ -1,4 +1,4 @@
-//! How far a box reaches along a dimension.
+//! The extent of a box along a dimension.
 
 use crate::isa::Interleave;
 use crate::program::{RANK_MAX, TensorMap};

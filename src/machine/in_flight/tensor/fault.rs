@@ -1,4 +1,4 @@
-//! What the hardware would not copy. From the manual, or recorded or probed on H200.
+//! Tensor copies that the hardware rejects. From the manual, or recorded or probed on H200.
 
 use super::extent;
 use super::request::{Direction, Request, SHARED_ALIGNMENT};
@@ -8,9 +8,9 @@ use crate::program::{BoxShape, RANK_MAX, TensorMap};
 /// Why a copy cannot be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What the driver would call it.
+    /// The kind of fault, as the driver reports it.
     pub kind: FaultKind,
-    /// What is wrong, in one sentence.
+    /// The message, in one sentence.
     pub message: String,
 }
 

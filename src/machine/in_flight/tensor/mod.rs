@@ -1,5 +1,5 @@
-//! What a tensor copy moves: from a tensor map and coordinates, the runs of bytes in shared and global memory (PTX ISA, "Tensors").
-//! Nothing here knows of warps, of time or of memory's contents.
+//! The bytes that a tensor copy moves: from a tensor map and coordinates, the runs of bytes in shared and global memory (PTX ISA,
+//! "Tensors"). Nothing here knows of warps, of time or of memory's contents.
 //!
 //! A box goes to shared memory as *rows*, one after the other: in tiled mode, the box's elements along the innermost dimension; in im2col
 //! mode, the channels of a pixel. Elements of a row that lie outside the tensor are *filled* by a load, and left out by a store. A row that
@@ -35,7 +35,7 @@ pub struct TensorBox {
     layout: Layout,
 }
 
-/// How a row lies in memory.
+/// The layout of a row in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     /// Bytes of an element, or of a slice.
@@ -65,7 +65,7 @@ impl TensorBox {
         self.layout.rows * self.layout.units * self.layout.unit
     }
 
-    /// Where it starts in shared memory.
+    /// Its start in shared memory.
     pub fn shared_start(&self) -> u64 {
         self.request.shared
     }
@@ -80,7 +80,7 @@ impl TensorBox {
         self.map.swizzle != Swizzle::None
     }
 
-    /// Where the byte lies that would lie at `address` of shared memory if there were no swizzle.
+    /// The swizzled address of the byte that is at `address` of shared memory without a swizzle.
     pub fn apply_swizzle(&self, address: u64) -> u64 {
         self.map.swizzle.apply(address)
     }
@@ -90,7 +90,7 @@ impl TensorBox {
         self.layout.units * self.layout.unit
     }
 
-    /// Which way its bytes go.
+    /// The direction of the copy.
     pub fn direction(&self) -> Direction {
         self.request.direction
     }
@@ -100,7 +100,7 @@ impl TensorBox {
         self.map.element
     }
 
-    /// What a load fills elements outside the tensor with: two bytes again and again.
+    /// The two bytes, repeated, that a load fills elements outside the tensor with.
     pub fn fill(&self) -> [u8; 2] {
         self.map.fill.pattern()
     }

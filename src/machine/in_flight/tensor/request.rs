@@ -1,4 +1,4 @@
-//! What a tensor copy is asked for.
+//! The request of a tensor copy.
 
 use crate::isa::{AtomicFn, TensorMode};
 use crate::program::RANK_MAX;
@@ -6,24 +6,24 @@ use crate::program::RANK_MAX;
 /// Shared memory of a tensor copy starts at a multiple of this.
 pub(super) const SHARED_ALIGNMENT: u64 = 128;
 
-/// What an instruction asks for.
+/// The request of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Which way the bytes go.
+    /// The direction of the copy.
     pub direction: Direction,
-    /// How the instruction walks.
+    /// The mode: tiled, or im2col.
     pub mode: TensorMode,
-    /// How many coordinates it names.
+    /// The number of coordinates.
     pub rank: usize,
-    /// Where the box starts, innermost first.
+    /// The start of the box, innermost dimension first.
     pub coordinates: [i32; RANK_MAX],
     /// Added to the spatial coordinates of every pixel, in im2col mode.
     pub offsets: [u16; RANK_MAX - 2],
-    /// Where it lies in shared memory, or will.
+    /// The address in shared memory.
     pub shared: u64,
 }
 
-/// Which way the bytes go.
+/// The direction of the copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From global memory to shared.

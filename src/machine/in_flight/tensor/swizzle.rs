@@ -8,11 +8,11 @@ pub const UNIT: u64 = 16;
 /// Bytes that lie side by side in both memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteRun {
-    /// Where they lie in shared memory.
+    /// The address in shared memory.
     pub shared: u64,
-    /// Where they lie in global memory; `None` outside the tensor.
+    /// The address in global memory; `None` outside the tensor.
     pub global: Option<u64>,
-    /// How many they are.
+    /// The number of bytes.
     pub bytes: u64,
 }
 

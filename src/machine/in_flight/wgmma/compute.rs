@@ -1,5 +1,5 @@
-//! What one warp's part of a `wgmma.mma_async` computes: its operands gathered from registers and shared memory, multiplied, and spread
-//! over the accumulators again.
+//! One warp's part of a `wgmma.mma_async`: its operands are gathered from registers and shared memory, multiplied, and scattered
+//! to the accumulators.
 
 use super::tiles;
 use crate::isa::{ScalarType, Sparsity};
@@ -12,11 +12,11 @@ use crate::machine::state::tables::matrix::{ElementTable, kept_rows};
 use crate::num::matrix::{Operands, multiply};
 use crate::program::{Program, Src, SrcKind, WgmmaA};
 
-/// What a multiplication reads beside its registers.
-pub struct Sources<'a> {
+/// The sources of a multiplication other than its registers.
+pub struct WgmmaSources<'a> {
     /// The program.
     pub program: &'a Program,
-    /// What was worked out for the launch.
+    /// The tables of the launch.
     pub prepared: &'a PreparedLaunch,
     /// The program's immediates, as the block sees them.
     pub immediates: &'a Immediates,
@@ -25,7 +25,7 @@ pub struct Sources<'a> {
 }
 
 /// The new values of the accumulators of `wgmma`, which hold `held`.
-pub fn results(wgmma: &Wgmma, held: &[&PerLane<u32>], registers: &Registers, sources: &Sources<'_>) -> Vec<PerLane<u32>> {
+pub fn results(wgmma: &Wgmma, held: &[&PerLane<u32>], registers: &Registers, sources: &WgmmaSources<'_>) -> Vec<PerLane<u32>> {
     let (op, table) = (&sources.program.wgmmas[wgmma.op], sources.prepared.wgmmas.get(wgmma.op));
     let (product, [_, a_type, b_type]) = (&table.product, op.types);
     let mut a = match (&op.a, wgmma.a) {
@@ -40,16 +40,16 @@ pub fn results(wgmma: &Wgmma, held: &[&PerLane<u32>], registers: &Registers, sou
     negate(&mut a, a_type, op.negate_a);
     negate(&mut b, b_type, op.negate_b);
     let c = if wgmma.accumulates { gather(held, &table.d) } else { vec![0; table.d.size] };
-    let kept = op.metadata.map(|(_, selector)| {
+    let sparse_rows = op.metadata.map(|(_, selector)| {
         let sparsity = Sparsity::new(op.shape, a_type);
         kept_rows(sparsity, (&wgmma.metadata, selector), product, &mut b)
     });
-    let d = multiply(sources.prepared.simd, product, Operands { a: &a, b: &b, c: &c, kept: kept.as_deref() });
+    let d = multiply(sources.prepared.simd, product, Operands { a: &a, b: &b, c: &c, sparse_rows: sparse_rows.as_deref() });
     scatter(&d, held.len(), &table.d)
 }
 
-/// What the lanes read from an operand of 32 bits.
-fn value(source: Src, frame: FrameBase, registers: &Registers, sources: &Sources<'_>) -> PerLane<u32> {
+/// The values of an operand of 32 bits.
+fn value(source: Src, frame: FrameBase, registers: &Registers, sources: &WgmmaSources<'_>) -> PerLane<u32> {
     let value = match source.kind() {
         SrcKind::Reg(slot) => registers.b32.get(slot.in_frame(frame.b32).index()),
         SrcKind::Const(index) => sources.immediates.narrow.get(index as usize),

@@ -4,7 +4,7 @@ use triomphe::Arc;
 
 use super::end_next;
 use crate::machine::event::{Event, EventKind, Observer, WgmmaChange, WgmmaEvent};
-use crate::machine::in_flight::wgmma::compute::Sources;
+use crate::machine::in_flight::wgmma::compute::WgmmaSources;
 use crate::machine::state::block::Block;
 use crate::machine::state::in_flight::queue::WaitOf;
 use crate::machine::state::in_flight::wgmma::Wgmma;
@@ -29,17 +29,17 @@ impl Machine {
         let rank = block_slot - self.cluster_block_slots(block_slot).start;
         let block = Arc::make_mut(self.blocks.get_mut(block_slot)?.as_mut()?);
         let warp = Arc::make_mut(block.warps.get_mut(number.index())?);
-        let sources = Sources {
+        let sources = WgmmaSources {
             program: &self.device.program,
             prepared: &self.prepared,
             immediates: self.prepared.immediates.get(rank)?,
             shared: &block.shared.pages,
         };
-        let by = BlockId { number: block.number, block_slot: block_slot as u32 };
+        let block_id = BlockId { number: block.number, block_slot: block_slot as u32 };
         let mut paused = false;
         while let Some(ended) = end_next(&mut self.in_flight, (block.number, number.number()), warp, &sources, WaitOf::Own) {
-            self.effects = self.effects.wrapping_add(1);
-            let event = WgmmaEvent { place: ended.issued, by, lanes: warp.live, change: WgmmaChange::Ended(&ended), tick };
+            self.progress = self.progress.wrapping_add(1);
+            let event = WgmmaEvent { place: ended.issued, block_id, lanes: warp.live, change: WgmmaChange::Ended(&ended), tick };
             paused |= observer.report(EventKind::Wgmma, || Event::Wgmma(event));
             if ended.id == id {
                 break;

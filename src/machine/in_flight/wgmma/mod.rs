@@ -20,7 +20,7 @@ pub(in crate::machine) mod compute;
 mod ending;
 mod tiles;
 
-use crate::machine::in_flight::wgmma::compute::Sources;
+use crate::machine::in_flight::wgmma::compute::WgmmaSources;
 use crate::machine::state::in_flight::InFlight;
 use crate::machine::state::in_flight::queue::WaitOf;
 use crate::machine::state::in_flight::wgmma::Wgmma;
@@ -33,7 +33,7 @@ pub fn end_next(
     in_flight: &mut InFlight,
     (block, number): (u64, u32),
     warp: &mut Warp,
-    sources: &Sources<'_>,
+    sources: &WgmmaSources<'_>,
     wait: WaitOf,
 ) -> Option<Arc<Wgmma>> {
     let wgmma = Arc::clone(in_flight.wgmmas_of(block, number).next()?);

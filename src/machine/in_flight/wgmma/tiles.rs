@@ -13,7 +13,7 @@ pub fn by_k(tile: SharedTile, bits: u32, shared: &Pages) -> Vec<u32> {
     elements(tile, bits, Order::ByK, shared)
 }
 
-/// What elements are wanted by.
+/// The index by which elements are selected.
 #[derive(Clone, Copy)]
 enum Order {
     ByIndex,

@@ -1,4 +1,4 @@
-//! Why a phase of a barrier object does not end: what it misses, which warps brought that before, and what they do now.
+//! Why a phase of an mbarrier does not end: what it misses, which warps brought that before, and what they do now.
 
 use crate::machine::state::block::Block;
 use crate::machine::state::issue_point::IssuePoint;
@@ -7,7 +7,7 @@ use crate::machine::state::mbarrier::Mbarrier;
 use crate::machine::state::wait_reason::{Activity, MbarrierWait};
 use crate::machine::state::warp::GroupState;
 
-/// What a group waits for that asks for the present phase of the barrier object at `address`.
+/// The wait reason of a group that waits for the present phase of the mbarrier at `address`.
 pub(super) fn reason(machine: &Machine, block: &Block, address: u32) -> MbarrierWait {
     let name = machine.mbarrier_name(block, address);
     let barrier = block.shared.mbarrier(address).ok();
@@ -19,7 +19,7 @@ pub(super) fn reason(machine: &Machine, block: &Block, address: u32) -> Mbarrier
     MbarrierWait { name, barrier: barrier.cloned(), before, copies }
 }
 
-/// Where the arrivals of the phase before came from, if arrivals are missing and none came yet.
+/// The arrivals at the phase before, if arrivals are missing and there are none yet.
 fn contributors_before(machine: &Machine, barrier: &Mbarrier) -> Vec<(IssuePoint, Activity)> {
     if barrier.pending == 0 || !Mbarrier::contributors(&barrier.operations).is_empty() {
         return Vec::new();
@@ -28,7 +28,7 @@ fn contributors_before(machine: &Machine, barrier: &Mbarrier) -> Vec<(IssuePoint
     before.into_iter().map(|place| (place, activity(machine, &place))).collect()
 }
 
-/// What a warp that contributed before does now.
+/// The present activity of a warp that contributed before.
 fn activity(machine: &Machine, place: &IssuePoint) -> Activity {
     let Some(block) = machine.block(place.block) else { return Activity::Exited };
     let Some(warp) = block.warps.get(place.warp.index()).filter(|warp| !warp.live.is_empty()) else { return Activity::Exited };

@@ -53,7 +53,7 @@ fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> W
     }
 }
 
-/// Which other side of a branch keeps `group` from running, if one does.
+/// The other side of a branch that keeps `group` from running, if one does.
 pub fn held(warp: &Warp, group: &LaneGroup) -> Option<WaitReason> {
     match group.state {
         GroupState::AtReconvergence => Some(WaitReason::Reconvergence(warp.holding(group))),
@@ -78,7 +78,7 @@ fn cluster_reason(machine: &Machine, block: &Block) -> WaitReason {
     WaitReason::Cluster(missing.collect())
 }
 
-/// Which warps of the warpgroup have not committed what a warp waits for.
+/// The warps of the warpgroup that have not committed the wgmma-group that a warp waits for.
 fn warpgroup_reason(machine: &Machine, block: &Block, warp: &Warp) -> WaitReason {
     let wanted = wanted_groups(machine.program(), warp).unwrap_or(0);
     let is_own = |other: &Arc<Warp>| std::ptr::eq(&**other, warp);

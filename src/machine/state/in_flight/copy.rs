@@ -8,10 +8,10 @@ use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use smallvec::SmallVec;
 
-/// What a byte reads as while a copy that will replace it is in flight: as a float of any width it is a NaN.
+/// The value of a byte while a copy that will replace it is in flight: as a float of any width it is a NaN.
 pub const POISON: u8 = 0xff;
 
-/// What says that a copy has ended.
+/// The completion mechanism of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyCompletion {
     /// A group of its lanes, by number: of `cp.async.bulk`, or of `cp.async`.
@@ -21,11 +21,11 @@ pub enum CopyCompletion {
         /// Groups that its lanes had committed when it was issued.
         number: u32,
     },
-    /// The bytes it brings to the barrier object at `address` of the block's shared memory.
+    /// The bytes it brings to the mbarrier at `address` of the block's shared memory.
     Mbarrier {
         /// The block.
         owner: MemoryOwner,
-        /// Where the object is.
+        /// The address of the mbarrier.
         address: u32,
         /// Bytes it brings.
         bytes: u32,
@@ -40,12 +40,12 @@ pub struct AsyncCopy {
     /// The instruction that issued it, and when.
     pub issued: IssuePoint,
     /// The block that issued it.
-    pub by: BlockId,
+    pub block_id: BlockId,
     /// The lanes that issued it and whose bytes are still in flight.
     pub lanes: LaneMask,
-    /// What it moves.
+    /// The bytes that it moves.
     pub work: CopyKind,
-    /// What will say that it has ended.
+    /// Its completion mechanism.
     pub ends: CopyCompletion,
     /// Whether its source has been read.
     pub read: bool,
@@ -54,21 +54,21 @@ pub struct AsyncCopy {
 impl Hash for AsyncCopy {
     /// Its number says what it moves, for that was fixed when it was issued.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { id, lanes, read, issued: _, by: _, work: _, ends: _ } = self;
+        let Self { id, lanes, read, issued: _, block_id: _, work: _, ends: _ } = self;
         (id, lanes, read).hash(state);
     }
 }
 
-/// Where bytes go.
+/// The destination of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Destination {
-    /// Whose memory.
+    /// The owner of the memory.
     pub owner: MemoryOwner,
     /// Address of the first byte.
     pub address: u64,
 }
 
-/// What a copy moves.
+/// The bytes that a copy moves.
 #[derive(Clone, Debug)]
 pub enum CopyKind {
     /// `cp.async`: from global memory to the shared memory of the block `to`, by lane.
@@ -77,13 +77,13 @@ pub enum CopyKind {
     Bulk {
         /// Source.
         from: Destination,
-        /// Where to.
+        /// The destination.
         to: Destination,
-        /// How many.
+        /// The number of bytes.
         bytes: u32,
-        /// What combines them with the destination, if they do not replace it.
+        /// The reduction with the destination, if they do not replace it.
         reduction: Option<(AtomicFn, ScalarType)>,
-        /// Which bytes of every 16 are written, as bits.
+        /// The bytes of every 16 that are written, as bits.
         mask: u16,
         /// The source's bytes, once they have been read.
         taken: Option<Box<[u8]>>,
@@ -92,11 +92,11 @@ pub enum CopyKind {
     Tensor(Box<BoxCopy>),
     /// `st.async` and `red.async`: these bytes.
     StAsync {
-        /// Where to.
+        /// The destination.
         to: Destination,
-        /// What is stored.
+        /// The bytes.
         bytes: SmallVec<[u8; 16]>,
-        /// What combines it with the destination, if it does not replace it.
+        /// The reduction with the destination, if it does not replace it.
         reduction: Option<(AtomicFn, ScalarType)>,
     },
     /// `cp.async.mbarrier.arrive`: nothing but an arrival once the `cp.async` of its lanes before it have ended.
@@ -119,7 +119,7 @@ pub struct LaneCopies {
 }
 
 impl CopyKind {
-    /// Whose shared memory it reads or writes.
+    /// The blocks whose shared memory it reads or writes.
     pub fn owners(&self) -> impl Iterator<Item = MemoryOwner> {
         let owners = match self {
             CopyKind::CpAsync(copies) => [copies.owner, MemoryOwner::Global],
@@ -172,7 +172,7 @@ impl CopyKind {
     }
 }
 
-/// Whose memory an address is in.
+/// The owner of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemoryOwner {
     /// Global memory.

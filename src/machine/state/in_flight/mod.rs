@@ -29,8 +29,8 @@ enum Operation {
 impl Operation {
     fn key(&self) -> Key {
         match self {
-            Operation::Copy(copy) => (copy.by.number, copy.issued.warp.number(), copy.id),
-            Operation::Wgmma(wgmma) => (wgmma.by.number, wgmma.issued.warp.number(), wgmma.id),
+            Operation::Copy(copy) => (copy.block_id.number, copy.issued.warp.number(), copy.id),
+            Operation::Wgmma(wgmma) => (wgmma.block_id.number, wgmma.issued.warp.number(), wgmma.id),
         }
     }
 
@@ -81,7 +81,7 @@ impl InFlight {
         assert!(before.is_none(), "two operations have one number");
     }
 
-    /// Replaces a copy by what has become of it.
+    /// Replaces a copy by its new state.
     pub fn replace_copy(&mut self, copy: AsyncCopy) {
         let before = self.add(Operation::Copy(Arc::new(copy)));
         assert!(before.is_some_and(|before| before.copy().is_some()), "a copy changes that is not in flight");
@@ -124,7 +124,7 @@ impl InFlight {
         self.operations.values().filter_map(Operation::copy)
     }
 
-    /// Those that a warp issued, in order of issue.
+    /// The copies that a warp issued, in order of issue.
     pub fn copies_of(&self, block: u64, warp: u32) -> impl Iterator<Item = &Arc<AsyncCopy>> {
         self.operations.range(keys(block, warp..=warp)).filter_map(|(_, operation)| operation.copy())
     }
@@ -139,7 +139,7 @@ impl InFlight {
         self.operations.range(keys(block, 0..=u32::MAX)).filter_map(|(_, operation)| operation.wgmma())
     }
 
-    /// The copies that will bring something to the barrier object at `address` of the block in `block_slot`, in order of issue.
+    /// The copies that will bring something to the mbarrier at `address` of the block in `block_slot`, in order of issue.
     pub fn to_mbarrier(&self, block_slot: u32, address: u32) -> Vec<Arc<AsyncCopy>> {
         let brings = |copy: &&Arc<AsyncCopy>| match copy.ends {
             CopyCompletion::Mbarrier { owner: MemoryOwner::Block { block_slot: at, .. }, address: to, .. } => {
@@ -155,7 +155,7 @@ impl InFlight {
     /// The copies that read or write the shared memory of the block in `block_slot`, or that it issued, in order of issue.
     pub fn around_block(&self, block_slot: u32, number: u64) -> Vec<Arc<AsyncCopy>> {
         let touches = |copy: &&Arc<AsyncCopy>| {
-            copy.by.number == number
+            copy.block_id.number == number
                 || copy.work.owners().any(|owner| matches!(owner, MemoryOwner::Block { block_slot: at, .. } if at == block_slot))
         };
         let mut copies: Vec<_> = self.copies().filter(touches).cloned().collect();

@@ -1,4 +1,4 @@
-//! What one warp has in flight, its groups, and the accumulators meanwhile.
+//! The matrix multiplications of one warp in flight, their groups, and their accumulators meanwhile.
 
 use crate::program::Slot;
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use crate::machine::state::in_flight::copy::POISON;
 use crate::machine::state::lanes::PerLane;
 use crate::machine::state::registers::Registers;
 
-/// What ends a multiplication.
+/// The wait that completes a multiplication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitOf {
     /// A wait of its own warp, or none.
@@ -30,9 +30,9 @@ struct State {
     fenced: bool,
     /// Groups committed.
     committed: u32,
-    /// Those that the warp has not waited for, in flight or ended.
+    /// The multiplications that the warp has not waited for, in flight or completed.
     unwaited: VecDeque<Arc<Wgmma>>,
-    /// What the accumulators of those in flight will hold or add to, by slot.
+    /// The values of the accumulators of those in flight, by slot.
     pending: Vec<PendingAccumulator>,
 }
 
@@ -41,9 +41,9 @@ struct State {
 struct PendingAccumulator {
     /// Its slot in the warp's 32-bit registers.
     slot: Slot,
-    /// What it holds by the results so far.
+    /// Its value by the results so far.
     values: PerLane<u32>,
-    /// How often those in flight will write it.
+    /// The number of multiplications in flight that will write it.
     writers: u32,
     /// The wait of another warp has ended the last of them, and the own warp has not waited: the register stays poison.
     is_landed: bool,
@@ -56,7 +56,7 @@ impl WgmmaQueue {
         self.0.as_ref().is_none_or(|state| state.unwaited.is_empty())
     }
 
-    /// Those that the warp has not waited for, ended or not, in order of issue.
+    /// The multiplications that the warp has not waited for, completed or not, in order of issue.
     pub fn unwaited(&self) -> impl DoubleEndedIterator<Item = &Arc<Wgmma>> {
         self.0.iter().flat_map(|state| &state.unwaited)
     }
@@ -87,7 +87,7 @@ impl WgmmaQueue {
         state.committed - 1
     }
 
-    /// Notes that `wgmma` is put in flight: its accumulators, poisoned from now on, are kept aside.
+    /// Puts `wgmma` in flight: its accumulators are copied, and poisoned in the registers.
     pub fn issue(&mut self, wgmma: Arc<Wgmma>, registers: &mut Registers) {
         let state = self.state();
         assert_eq!(wgmma.group, state.committed, "a multiplication of a group that is not open");
@@ -109,7 +109,7 @@ impl WgmmaQueue {
         state.unwaited.push_back(wgmma);
     }
 
-    /// What the accumulators of `wgmma`, which is in flight, hold by the results so far.
+    /// The values of the accumulators of `wgmma`, which is in flight, by the results so far.
     pub fn held_by(&self, wgmma: &Wgmma) -> Vec<&PerLane<u32>> {
         let pending = self.0.as_ref().map_or(&[][..], |state| &state.pending);
         let mut next = 0;
@@ -189,7 +189,7 @@ impl State {
     }
 }
 
-/// Where a slot is among those that are held, or would be; mostly it is the `next` one.
+/// The position of a slot among the pending accumulators, or where it would be inserted; mostly it is the `next` one.
 fn place_of(slot: Slot, pending: &[PendingAccumulator], next: usize) -> Result<usize, usize> {
     match pending.get(next) {
         Some(pending) if pending.slot == slot => Ok(next),

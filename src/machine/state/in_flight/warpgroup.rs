@@ -22,7 +22,7 @@ pub struct WarpgroupStep {
     pub accumulates: bool,
 }
 
-/// Why a warp cannot take a turn.
+/// The disagreement between warps of a warpgroup: the other warp and its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disagreement {
     /// Another warp executed something else in its place: that warp, and what it executed.
@@ -35,44 +35,44 @@ pub enum Disagreement {
 #[derive(Clone, Default, Hash)]
 pub struct Warpgroups(Option<Arc<Vec<Warpgroup>>>);
 
-/// What the warps of a warpgroup have executed, as far as not all of them have.
+/// The steps that some warps of a warpgroup have executed and others have not.
 #[derive(Clone, Default, Hash)]
 struct Warpgroup {
-    /// Turns that each warp has taken.
-    taken: [u64; WARPS as usize],
-    /// Which warps have exited.
+    /// The number of steps that each warp has executed.
+    executed: [u64; WARPS as usize],
+    /// The warps that have exited.
     exited: [bool; WARPS as usize],
-    /// Turns that some warp has not taken, with the warp that took each first.
+    /// The steps that some warp has not executed, with the warp that executed each first.
     ahead: VecDeque<(u32, WarpgroupStep)>,
     /// The number of the first of them.
     first: u64,
 }
 
 impl Warpgroups {
-    /// Warp `warp` of the block executes `turn`.
+    /// Warp `warp` of the block executes `step`.
     ///
     /// # Errors
     /// If another warp of its warpgroup did not, or never will.
-    pub fn take(&mut self, warp: u32, turn: WarpgroupStep) -> Result<(), Disagreement> {
+    pub fn execute(&mut self, warp: u32, step: WarpgroupStep) -> Result<(), Disagreement> {
         let (base, own) = (warp / WARPS * WARPS, (warp % WARPS) as usize);
         let group = self.group(warp);
-        let number = group.taken[own];
-        assert!(number >= group.first, "a step is over that a warp has not taken");
-        let gone = (0..WARPS).find(|other| group.exited[*other as usize] && group.taken[*other as usize] <= number);
+        let number = group.executed[own];
+        assert!(number >= group.first, "a step is complete that a warp has not executed");
+        let gone = (0..WARPS).find(|other| group.exited[*other as usize] && group.executed[*other as usize] <= number);
         if let Some(other) = gone {
             return Err(Disagreement::Exited(base + other));
         }
         match group.ahead.get((number - group.first) as usize) {
-            Some((other, taken)) if *taken != turn => return Err(Disagreement::Other(*other, *taken)),
+            Some((other, executed)) if *executed != step => return Err(Disagreement::Other(*other, *executed)),
             Some(_) => {}
-            None => group.ahead.push_back((warp, turn)),
+            None => group.ahead.push_back((warp, step)),
         }
-        group.taken[own] += 1;
-        while group.taken.iter().all(|taken| *taken > group.first) {
+        group.executed[own] += 1;
+        while group.executed.iter().all(|executed| *executed > group.first) {
             group.ahead.pop_front();
             group.first += 1;
         }
-        let most = group.taken.iter().max().map_or(0, |most| most - group.first);
+        let most = group.executed.iter().max().map_or(0, |most| most - group.first);
         assert_eq!(group.ahead.len() as u64, most, "steps are kept that all warps have taken, or steps are lost");
         Ok(())
     }
@@ -87,7 +87,7 @@ impl Warpgroups {
         }
         let own = (warp % WARPS) as usize;
         let group = self.group(warp);
-        if let Some(missed) = group.ahead.get((group.taken[own] - group.first) as usize) {
+        if let Some(missed) = group.ahead.get((group.executed[own] - group.first) as usize) {
             return Err(*missed);
         }
         assert!(!group.exited[own], "a warp exits twice");

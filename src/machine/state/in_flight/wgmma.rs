@@ -16,12 +16,12 @@ pub struct Wgmma {
     /// The instruction, and when it was issued.
     pub issued: IssuePoint,
     /// The block that issued it.
-    pub by: BlockId,
-    /// What it does.
+    pub block_id: BlockId,
+    /// Its operation.
     pub op: WgmmaId,
     /// The number of its group in its warp, from 0; open until as many are committed.
     pub group: u32,
-    /// Where the registers of its lanes are.
+    /// The frame of the registers of its lanes.
     pub frame: FrameBase,
     /// Slots of D in the warp's 32-bit registers.
     pub accumulators: Box<[Slot]>,

@@ -35,7 +35,7 @@ pub struct Pages {
     len: u64,
     /// Pages that exist.
     touched: u32,
-    /// What an absent page reads as; shared by all clones.
+    /// The contents of absent pages; shared by all clones.
     blank: Arc<Page>,
     /// The bytes that are not known; nothing where all are.
     unknown: Option<Unknown>,

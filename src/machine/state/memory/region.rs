@@ -18,7 +18,7 @@ pub struct Allocation {
     pub name: Shared<str>,
     /// Address of its first byte.
     pub base: u64,
-    /// How many bytes it has.
+    /// The number of bytes.
     pub bytes: u64,
     /// Its bytes, and after them padding that only words may touch (see [`Region::insert`]).
     pub pages: Pages,
@@ -51,7 +51,7 @@ impl Allocation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the address space has no room for {bytes} more bytes")]
 pub struct OutOfMemory {
-    /// What was asked for.
+    /// The requested size.
     pub bytes: u64,
 }
 

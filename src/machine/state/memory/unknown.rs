@@ -17,7 +17,7 @@ type Written = [u64; PAGE_BYTES / 64];
 pub struct Unknown {
     /// One bit a page: it was not known at first.
     pages: Arc<Vec<u64>>,
-    /// What of such pages has been written since, by their number.
+    /// The bytes of such pages that have been written since, by page number.
     written: Arc<BTreeMap<u64, Written>>,
 }
 

@@ -23,7 +23,7 @@ pub trait Arguments {
     fn string(&mut self, address: u64, most: usize) -> Result<Vec<u8>, Self::Error>;
 }
 
-/// How a value is written.
+/// The format of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spec {
     /// `-`: at the left of its columns.
@@ -55,7 +55,7 @@ enum FormatPart<'f> {
     Value(Spec, &'f [u8]),
 }
 
-/// What `format` writes of `arguments`, and how many of them it takes.
+/// The text that `format` makes of `arguments`, and the number of arguments it takes.
 ///
 /// # Errors
 /// If an argument cannot be read.

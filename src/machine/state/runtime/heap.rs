@@ -16,7 +16,7 @@ const HEAP_BYTES: u64 = 8 << 20;
 /// Bytes of a block's header, and what block addresses are multiples of.
 const HEADER: u64 = 16;
 
-/// Where blocks go, and where freed ones were.
+/// The allocated and the freed blocks of the heap.
 #[derive(Clone, Hash)]
 pub struct Heap {
     next: u64,

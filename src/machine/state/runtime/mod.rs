@@ -1,4 +1,4 @@
-//! What the device runtime keeps for kernels: the output of `printf`, and the heap of `malloc`.
+//! The state of the device runtime: the output of `printf`, and the heap of `malloc`.
 
 mod format;
 mod heap;
@@ -16,13 +16,13 @@ const KEPT: usize = 16 << 20;
 /// The state of the device runtime; cheap to clone.
 #[derive(Clone, Hash)]
 pub struct Runtime {
-    /// What `printf` wrote.
+    /// The output of `printf`.
     pub printed: Printed,
     /// Memory for `malloc`.
     pub heap: Heap,
 }
 
-/// What `printf` wrote, in the order of execution.
+/// The output of `printf`, in the order of execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Printed {
     bytes: Arc<Vec<u8>>,

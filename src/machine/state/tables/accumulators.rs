@@ -1,5 +1,5 @@
-//! Which instructions use the registers that some `wgmma` of their function has for A or D: they are the only ones whose registers are
-//! looked at while it runs.
+//! The instructions that use the registers that some `wgmma` of their function has for A or D: they are the only ones whose registers are
+//! checked while it is in flight.
 
 use std::collections::BTreeSet;
 

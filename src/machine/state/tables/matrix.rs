@@ -1,4 +1,4 @@
-//! What matrix multiplications look up: which register of which lane each element is in, worked out once a launch for each kind.
+//! The tables of matrix multiplications: the register and the lane of each element, computed once a launch for each kind.
 
 use crate::isa::{Fragment, KeptElement, Layout, Matrix, MatrixFamily, ScalarType, Sparsity};
 use crate::machine::state::lanes::{LANES, PerLane};
@@ -12,11 +12,11 @@ pub struct MatrixTables {
     kinds: Vec<(MultiplyKind, MultiplyTables)>,
 }
 
-/// What a kind of multiplication needs to know.
+/// The tables of a kind of multiplication.
 pub struct MultiplyTables {
-    /// How many products the warp computes, each on its own: 1, or 4 of `mma.m8n8k4` of `.f16`.
+    /// The number of independent products that the warp computes: 1, or 4 of `mma.m8n8k4` of `.f16`.
     pub tiles: usize,
-    /// Where the elements of A are.
+    /// The positions of the elements of A.
     pub a: ElementTable,
     /// Of B.
     pub b: ElementTable,
@@ -36,7 +36,7 @@ pub enum Arithmetic {
     Double([usize; 3], num::Rounding),
 }
 
-/// Where the elements of a fragment are.
+/// The positions of the elements of a fragment.
 pub struct ElementTable {
     /// For each element of a lane, numbered register by register, and each lane: its number in the matrix, row by row, tile by tile.
     pub index: Vec<u16>,
@@ -66,7 +66,7 @@ impl MatrixTables {
         tables
     }
 
-    /// Those of one multiplication.
+    /// The tables of one multiplication.
     pub fn get(&self, id: MatrixId) -> &MultiplyTables {
         &self.kinds[self.of[id.index()]].1
     }

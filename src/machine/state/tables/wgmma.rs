@@ -1,4 +1,4 @@
-//! What asynchronous matrix multiplications look up, worked out once a launch.
+//! The tables of asynchronous matrix multiplications, computed once a launch.
 
 use super::accumulators;
 use crate::isa::{Matrix, ScalarType};
@@ -15,11 +15,11 @@ pub struct WgmmaTables {
     uses: Vec<bool>,
 }
 
-/// What one warp's part of a multiplication needs to know.
+/// The tables of one warp's part of a multiplication.
 pub struct WgmmaTable {
     /// Shape, types and rule.
     pub product: Product,
-    /// Where the elements of A are, if it is in registers.
+    /// The positions of the elements of A, if it is in registers.
     pub a: ElementTable,
     /// Of D.
     pub d: ElementTable,
@@ -41,7 +41,7 @@ impl WgmmaTables {
         tables
     }
 
-    /// Those of one multiplication.
+    /// The tables of one multiplication.
     pub fn get(&self, id: WgmmaId) -> &WgmmaTable {
         &self.kinds[self.of[id.index()]]
     }

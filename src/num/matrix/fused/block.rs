@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::super::accumulator::Accumulator;
 use super::super::element::ZERO;
-use super::factors::{Factors, Line, Row, Unpack};
+use super::factors::{Line, Row, RowFactors, Unpack};
 use super::round;
 use super::special::replace_specials;
 use crate::num::exact::Format;
@@ -51,7 +51,7 @@ impl<const N: usize> Block<N> {
 
     /// Adds the products of A and the first N of these columns of B to those of C. The range ends with the last column there is.
     #[inline(always)]
-    pub fn add(&mut self, a: &Factors, b: &[u32], c: &mut [u32], columns: Range<usize>) {
+    pub fn add(&mut self, a: &RowFactors, b: &[u32], c: &mut [u32], columns: Range<usize>) {
         let is_special = self.take(b, c, columns.clone());
         for row in 0..self.c.len() {
             self.top[row] = top(&self.c[row], a.row(row), &self.b);
@@ -84,12 +84,12 @@ impl<const N: usize> Block<N> {
         let mut is_special = false;
         for (row, line) in b.chunks_exact(width).zip(&mut self.b) {
             if let Some(bits) = row[columns.clone()].first_chunk() {
-                is_special |= line.take(&self.unpack_b, bits);
+                is_special |= line.unpack(&self.unpack_b, bits);
             }
         }
         for (row, line) in c.chunks_exact(width).zip(&mut self.c) {
             if let Some(bits) = row[columns.clone()].first_chunk() {
-                is_special |= line.take(&unpack_c, bits);
+                is_special |= line.unpack(&unpack_c, bits);
             }
         }
         self.top.resize(rows, [0; N]);

@@ -1,4 +1,4 @@
-//! A, B and C, taken apart into significands and exponents.
+//! The elements of A, B and C unpacked into significands and exponents: those of A as [`RowFactors`], those of B and C as [`Line`]s.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use super::super::element::{Element, INFINITE, Number, ZERO};
 use super::super::product::{Operands, Product};
 use crate::num::exact::Format;
 
-/// Those elements of A that take part in one sum, row by row.
-pub struct Factors {
+/// The elements of A that one sum adds products of, row by row.
+pub struct RowFactors {
     /// Significands, scaled to the width of the sum.
     significands: Vec<i32>,
     exponents: Vec<i32>,
-    /// The rows of B that they multiply.
+    /// The row of B that each multiplies.
     rows: Vec<u16>,
     /// Whether there are infinities or NaNs.
     pub is_special: bool,
@@ -19,7 +19,7 @@ pub struct Factors {
     k: usize,
 }
 
-/// A row of [`Factors`].
+/// A row of [`RowFactors`].
 #[derive(Clone, Copy)]
 pub struct Row<'a> {
     significands: &'a [i32],
@@ -45,18 +45,18 @@ pub struct Line<const N: usize> {
     pub exponent: [i32; N],
 }
 
-/// How numbers of one type are taken apart.
+/// How numbers of one type are unpacked.
 #[derive(Clone, Copy)]
 pub struct Unpack {
     format: Format,
-    /// Bits of a word below the number.
+    /// Bits of the 32 below the number.
     below: u32,
 }
 
-impl Factors {
-    /// The elements of A in these columns, for sums that keep `fraction_bits` bits below the greatest exponent.
+impl RowFactors {
+    /// The elements of A in these columns, for sums with `fraction_bits` bits below the greatest exponent.
     #[inline(always)]
-    pub fn new(product: &Product, operands: Operands<'_>, columns: Range<usize>, fraction_bits: i32) -> Factors {
+    pub fn new(product: &Product, operands: Operands<'_>, columns: Range<usize>, fraction_bits: i32) -> RowFactors {
         let [unpack, other] = [product.a, product.b].map(Unpack::new);
         let shift = fraction_bits as u32 - unpack.format.fraction - other.format.fraction;
         let (k, zero_row) = (columns.len(), (operands.b.len() / product.n) as u16);
@@ -73,12 +73,12 @@ impl Factors {
                 lowest = lowest.min(number.exponent);
             }
             let rows = rows[to].iter_mut();
-            match operands.kept {
-                Some(rows_of_b) => rows.zip(&rows_of_b[from]).for_each(|(row, row_of_b)| *row = zero_row.min(*row_of_b)),
+            match operands.sparse_rows {
+                Some(sparse_rows) => rows.zip(&sparse_rows[from]).for_each(|(row, row_of_b)| *row = zero_row.min(*row_of_b)),
                 None => rows.zip(columns.clone()).for_each(|(row, column)| *row = zero_row.min(column as u16)),
             }
         }
-        Factors { significands, exponents, rows, is_special: lowest <= INFINITE, k }
+        RowFactors { significands, exponents, rows, is_special: lowest <= INFINITE, k }
     }
 
     /// A row.
@@ -103,22 +103,22 @@ impl<const N: usize> Line<N> {
     /// Zeros.
     pub const ZEROS: Line<N> = Line { significand: [0; N], exponent: [ZERO; N] };
 
-    /// Takes the numbers apart that are encoded in `bits`. True if there are infinities or NaNs.
+    /// Unpacks the numbers that are encoded in `bits`. True if there are infinities or NaNs.
     #[inline(always)]
-    pub fn take(&mut self, unpack: &Unpack, bits: &[u32; N]) -> bool {
+    pub fn unpack(&mut self, unpack: &Unpack, bits: &[u32; N]) -> bool {
         let mut is_special = false;
-        for lane in 0..N {
-            let number = unpack.number(bits[lane]);
-            self.significand[lane] = number.significand;
-            self.exponent[lane] = number.exponent;
+        for column in 0..N {
+            let number = unpack.number(bits[column]);
+            self.significand[column] = number.significand;
+            self.exponent[column] = number.exponent;
             is_special |= number.is_special();
         }
         is_special
     }
 
     /// One of the columns.
-    pub fn number(&self, lane: usize) -> Number {
-        Number { significand: self.significand[lane], exponent: self.exponent[lane] }
+    pub fn number(&self, column: usize) -> Number {
+        Number { significand: self.significand[column], exponent: self.exponent[column] }
     }
 }
 

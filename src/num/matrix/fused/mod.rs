@@ -23,7 +23,7 @@ use super::accumulator::{Accumulator, nearest, value};
 use super::element::{Element, widened};
 use super::product::{LANES, Operands, Product, Rule};
 use block::{Block, Sums};
-use factors::{Factors, Unpack};
+use factors::{RowFactors, Unpack};
 
 /// Columns that are summed together where a row has at least that many.
 const WIDE: usize = 32;
@@ -52,17 +52,17 @@ fn multiply_widened(product: &Product, operands: Operands<'_>) -> Vec<u32> {
     let k = product.k;
     let [even, odd] = [0, 2].map(|pair| (0..k).filter(move |column| column & 2 == pair));
     let order: Vec<usize> = even.chain(odd).collect();
-    let (mut a, mut kept) = (Vec::with_capacity(operands.a.len()), Vec::with_capacity(operands.a.len()));
+    let (mut a, mut sparse_rows) = (Vec::with_capacity(operands.a.len()), Vec::with_capacity(operands.a.len()));
     for (row, elements) in operands.a.chunks_exact(k).enumerate() {
         for column in &order {
             a.push(widened(product.a, elements[*column]));
-            kept.push(operands.kept.map_or(*column as u16, |kept| kept[row * k + column]));
+            sparse_rows.push(operands.sparse_rows.map_or(*column as u16, |rows| rows[row * k + column]));
         }
     }
     let b: Vec<u32> = operands.b.iter().map(|bits| widened(product.b, *bits)).collect();
     let mut sums = vec![0; operands.c.len()];
     let halves = Product { a: Element::F16, b: Element::F16, ..*product };
-    add_products(&halves, Operands { a: &a, b: &b, c: operands.c, kept: Some(&kept) }, product.d, &mut sums);
+    add_products(&halves, Operands { a: &a, b: &b, c: operands.c, sparse_rows: Some(&sparse_rows) }, product.d, &mut sums);
     let last = |(sum, c): (&u32, &u32)| nearest(product.d, value(product.c, *c) + value(product.d, *sum));
     sums.iter().zip(operands.c).map(last).collect()
 }
@@ -84,7 +84,7 @@ fn add_in_steps(product: &Product, operands: Operands<'_>, ty: Accumulator, sums
     let (mut wide, mut narrow) = (Block::<WIDE>::new(how, b), Block::<LANES>::new(how, b));
     let with_wide = product.n / WIDE * WIDE;
     for step in steps(product) {
-        let a = Factors::new(product, operands, step, kept);
+        let a = RowFactors::new(product, operands, step, kept);
         for first in (0..with_wide).step_by(WIDE) {
             wide.add(&a, operands.b, sums, first..product.n);
         }

@@ -58,7 +58,7 @@ pub enum LayoutStoreError {
     Unwritable {
         /// The file.
         path: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

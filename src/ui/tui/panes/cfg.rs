@@ -1,13 +1,13 @@
 //! The control-flow pane: the focused function as a graph, with the lanes that stand in each block; a list where there is no room.
 //!
-//! Boxes hold a block's label and lines. Edges go down; an edge that goes back to a loop's head goes up on the left, with `▲` on its way.
+//! Boxes hold a block's label and lines. Edges go down; an edge that goes back to a loop's head goes up on the left, with `▲` on it.
 //! The number at an edge's end says how many lanes have taken it.
 
 use super::context::{DrawContext, ViewState};
 use super::words::{more, short};
 use crate::debug::shown_name;
 use crate::debug::view::{BlockView, CfgView, control_flow};
-use crate::drawing::{Drawing, DrawnEdge, Point, Size, lay_out};
+use crate::drawing::{BoxSize, Drawing, DrawnEdge, Point, lay_out};
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 
@@ -57,20 +57,20 @@ pub fn draw(context: &DrawContext<'_>, view_state: &mut ViewState, canvas: &mut 
 }
 
 fn drawing(view: &CfgView, shape: Shape) -> Drawing {
-    let sizes: Vec<Size> = view.blocks.iter().map(|block| size(block, shape)).collect();
+    let sizes: Vec<BoxSize> = view.blocks.iter().map(|block| size(block, shape)).collect();
     let edges = view.blocks.iter().enumerate().flat_map(|(from, block)| block.successors.iter().map(move |to| (from, *to)));
     lay_out(&sizes, &edges.collect::<Vec<_>>())
 }
 
-fn size(block: &BlockView, shape: Shape) -> Size {
+fn size(block: &BlockView, shape: Shape) -> BoxSize {
     let inside = width(&label(block)).max(width(&occupancy(block)));
     match shape {
-        Shape::Boxes => Size { width: inside + 4, height: if occupancy(block).is_empty() { 3 } else { 4 } },
-        Shape::Rows => Size { width: width(&row_text(block)), height: 1 },
+        Shape::Boxes => BoxSize { width: inside + 4, height: if occupancy(block).is_empty() { 3 } else { 4 } },
+        Shape::Rows => BoxSize { width: width(&row_text(block)), height: 1 },
     }
 }
 
-/// `↻ BB0_2 32-35`; `⋈` before a block where ways meet again.
+/// `↻ BB0_2 32-35`; `⋈` before a block where paths reconverge.
 fn label(block: &BlockView) -> String {
     let lines = if block.lines.0 == block.lines.1 { block.lines.0.to_string() } else { format!("{}-{}", block.lines.0, block.lines.1) };
     let name = short_name(block);
@@ -129,8 +129,8 @@ fn graph(
     view_state.page = rows as i64;
     let mut lines = Lines::new(columns, rows, (left, top));
     for edge in &drawing.edges {
-        edge.way.windows(2).for_each(|pair| lines.run(pair[0], pair[1]));
-        edge.way.first().iter().for_each(|first| lines.add(first.x, first.y, UP));
+        edge.route.windows(2).for_each(|pair| lines.run(pair[0], pair[1]));
+        edge.route.first().iter().for_each(|first| lines.add(first.x, first.y, UP));
     }
     lines.draw(canvas);
     let mut put = |point: Point, glyph: &str, role| {
@@ -139,20 +139,20 @@ fn graph(
         }
     };
     for edge in &drawing.edges {
-        if let Some(last) = edge.way.last() {
+        if let Some(last) = edge.route.last() {
             put(*last, "▼", Role::Rule);
         }
         if let Some((point, count)) = count_place(view, edge, &lines) {
             put(point, &count, Role::Number);
         }
-        if let Some(middle) = edge.way.windows(2).find(|pair| edge.back && pair[1].y < pair[0].y) {
+        if let Some(middle) = edge.route.windows(2).find(|pair| edge.back && pair[1].y < pair[0].y) {
             put(Point { x: middle[0].x, y: usize::midpoint(middle[0].y, middle[1].y) }, "▲", Role::Changed);
         }
     }
     for (block, corner) in view.blocks.iter().zip(&drawing.corners) {
         draw_block(context, block, shape, (corner.x as i64 - left, corner.y as i64 - top), canvas);
     }
-    let ports = drawing.edges.iter().filter_map(|edge| edge.way.first()).filter(|_| shape == Shape::Boxes);
+    let ports = drawing.edges.iter().filter_map(|edge| edge.route.first()).filter(|_| shape == Shape::Boxes);
     for (x, y) in ports.filter_map(|first| at(first.x, left).zip(at(first.y.saturating_sub(1), top))) {
         canvas.text(x, y, "┬", Role::Rule);
     }
@@ -161,7 +161,7 @@ fn graph(
 /// How many lanes have taken an edge, and where that is written: beside its arrow, where no other edge runs.
 fn count_place(view: &CfgView, edge: &DrawnEdge, lines: &Lines) -> Option<(Point, String)> {
     let count = taken(view.blocks.get(edge.from)?, edge.to)?;
-    let (last, wide) = (edge.way.last()?, count.len());
+    let (last, wide) = (edge.route.last()?, count.len());
     let after = (last.x + 1, last.x + 1..last.x + wide + 2);
     let before = last.x.checked_sub(wide + 1).map(|start| (start + 1, start..last.x));
     let mut places = std::iter::once(after).chain(before);
@@ -171,8 +171,8 @@ fn count_place(view: &CfgView, edge: &DrawnEdge, lines: &Lines) -> Option<(Point
 
 /// Lanes that have gone from a block straight to another, if they are counted.
 fn taken(block: &BlockView, to: usize) -> Option<String> {
-    let way = block.successors.iter().position(|successor| *successor == to)?;
-    block.counts.as_ref()?.taken.get(way).map(|lanes| short(*lanes))
+    let edge = block.successors.iter().position(|successor| *successor == to)?;
+    block.counts.as_ref()?.taken.get(edge).map(|lanes| short(*lanes))
 }
 
 /// The first visible cell along one direction: all of it in the middle if there is room, or else the focus in the middle; moved by what
@@ -302,8 +302,8 @@ fn list(context: &DrawContext<'_>, view: &CfgView, view_state: &mut ViewState, c
         };
         let targets: Vec<String> = block.successors.iter().map(target).collect();
         let x = canvas.text(x + 1, y, &fitted(occupancy(block).trim_start_matches("▶ "), occupancies), Role::Lanes);
-        let ways = if targets.is_empty() { "  → end".to_string() } else { format!("  → {}", targets.join(", ")) };
-        canvas.text(x, y, &ways, Role::Dim);
+        let edges = if targets.is_empty() { "  → end".to_string() } else { format!("  → {}", targets.join(", ")) };
+        canvas.text(x, y, &edges, Role::Dim);
         if block.focused {
             canvas.tint(y, Role::Focused);
         }

@@ -1,18 +1,18 @@
-//! The other warps of a block, as a running warp reaches them.
+//! The other warps of the block of a running warp.
 
 use crate::machine::state::in_flight::warpgroup::WARPS;
 use crate::machine::state::warp::Warp;
 use triomphe::Arc;
 
 /// The other warps of a block.
-pub struct Neighbours<'a> {
-    /// Those with lower numbers.
+pub struct OtherWarps<'a> {
+    /// The warps with lower numbers.
     pub before: &'a mut [Arc<Warp>],
-    /// Those with higher numbers.
+    /// The warps with higher numbers.
     pub after: &'a mut [Arc<Warp>],
 }
 
-impl Neighbours<'_> {
+impl OtherWarps<'_> {
     pub fn own(&self) -> u32 {
         self.before.len() as u32
     }

@@ -1,8 +1,8 @@
 //! A process that restores the terminal when the debugger ends without having done so.
 //!
-//! It is this program once more, started before anything of the terminal is changed. It notes the terminal's modes, says that it is ready,
-//! and waits on a socket on which the debugger sends how the terminal is used: the last one sent is what has to be undone when the socket
-//! closes, whatever the end of the debugger was. It is the leader of a session without a terminal, so that no key and no hang-up of the
+//! It is this program once more, started before anything of the terminal is changed. It reads the terminal's modes, reports that it is
+//! ready, and waits on a socket on which the debugger sends each [`Hold`]: the last one sent is what has to be undone when the socket
+//! closes, for whatever reason the debugger ends. It is the leader of a session without a terminal, so that no key and no hang-up of the
 //! terminal ends it before, and it ends on request, or with the debugger.
 
 use std::ffi::OsStr;
@@ -17,29 +17,29 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
 use super::hold::Hold;
 
-/// The only argument of a watcher.
-const WORD: &str = "__watch-terminal";
-/// What a watcher sends when it is ready, and what it receives when it is not needed any more.
+/// The only argument of a restorer.
+const WORD: &str = "__restore-terminal";
+/// Sent by a restorer when it is ready, and received by it when it is not needed any more.
 const READY: u8 = b'!';
-const LEAVE: u8 = b'q';
-/// Far longer than a watcher takes to start.
+const DISMISS: u8 = b'q';
+/// Far longer than a restorer takes to start.
 const START_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The watcher of this process, once it is started and until it is dismissed.
-static WATCHER: Mutex<Option<Watcher>> = Mutex::new(None);
+/// The restorer of this process, once it is started and until it is dismissed.
+static RESTORER: Mutex<Option<Restorer>> = Mutex::new(None);
 
-struct Watcher {
+struct Restorer {
     process: Child,
     line: UnixStream,
 }
 
-/// Whether this process is to be a watcher.
+/// Whether this process is to be a restorer.
 pub fn is_wanted() -> bool {
     let mut words = std::env::args_os().skip(1);
     words.next().is_some_and(|word| word == OsStr::new(WORD)) && words.next().is_none()
 }
 
-/// Starts the watcher of the terminal that standard input and output are.
+/// Starts the restorer of the terminal that standard input and output are.
 ///
 /// # Errors
 /// It cannot be started, or is not ready in time.
@@ -57,35 +57,35 @@ pub fn start() -> io::Result<()> {
         let _ = process.kill().and_then(|()| process.wait());
         return Err(error);
     }
-    *WATCHER.lock().unwrap_or_else(PoisonError::into_inner) = Some(Watcher { process, line });
+    *RESTORER.lock().unwrap_or_else(PoisonError::into_inner) = Some(Restorer { process, line });
     Ok(())
 }
 
-/// Sends the watcher how the terminal is used from now on. Nothing is sent to one that is gone.
+/// Sends the restorer how the terminal is used from now on. Nothing is sent to one that is gone.
 pub fn send(hold: Hold) {
     // A signal may arrive while the lock is held: its handler then sends nothing, as the holder is sending.
-    if let Ok(mut watcher) = WATCHER.try_lock()
-        && let Some(watcher) = watcher.as_mut()
+    if let Ok(mut restorer) = RESTORER.try_lock()
+        && let Some(restorer) = restorer.as_mut()
     {
-        let _ = watcher.line.write_all(&[hold as u8]);
+        let _ = restorer.line.write_all(&[hold as u8]);
     }
 }
 
-/// Ends the watcher: the terminal is as it was.
+/// Ends the restorer: the terminal is as it was.
 pub fn dismiss() {
-    let watcher = WATCHER.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some(Watcher { mut process, mut line }) = watcher {
-        let _ = line.write_all(&[LEAVE]);
+    let restorer = RESTORER.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(Restorer { mut process, mut line }) = restorer {
+        let _ = line.write_all(&[DISMISS]);
         drop(line);
         let _ = process.wait();
     }
 }
 
-/// What a watcher does: standard input is its end of the socket, standard output and standard error are the terminal.
+/// Runs as a restorer: standard input is its end of the socket, standard output and standard error are the terminal.
 ///
 /// # Errors
 /// It was not started by a debugger on a terminal.
-pub fn watch() -> io::Result<()> {
+pub fn run() -> io::Result<()> {
     rustix::process::setsid()?;
     let (terminal, out) = (io::stderr(), io::stdout());
     let before = tcgetattr(&terminal)?;
@@ -95,7 +95,7 @@ pub fn watch() -> io::Result<()> {
     let mut byte = [0];
     loop {
         match line.read(&mut byte) {
-            Ok(1..) if byte[0] == LEAVE => return Ok(()),
+            Ok(1..) if byte[0] == DISMISS => return Ok(()),
             Ok(1..) => last = Hold::from_byte(byte[0]).unwrap_or(last),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => break,

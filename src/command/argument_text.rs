@@ -1,19 +1,19 @@
-//! Part of a command line.
+//! The text of an argument, with its offset in the command line.
 
 use super::error::CommandError;
 use crate::debug::argument::ArgumentError;
 
-/// Part of a line.
+/// The text of an argument of a command, or of another part of its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct ArgumentText {
     /// Its text.
     pub text: String,
-    /// Where it starts: bytes of the line before it.
+    /// Its offset in the line, in bytes.
     pub start: usize,
 }
 
-impl Piece {
-    /// The bytes of the line it takes.
+impl ArgumentText {
+    /// Its range of bytes in the line.
     pub fn span(&self) -> std::ops::Range<usize> {
         self.start..self.start + self.text.len()
     }
@@ -23,17 +23,17 @@ impl Piece {
         CommandError::at(self.span(), message)
     }
 
-    /// An error about an argument, as an error about the line that it stands in.
+    /// An error in this argument as an error in the line.
     pub fn wrong(&self, error: ArgumentError) -> CommandError {
         let error = error.shifted(self.start);
         CommandError { message: error.message, span: error.span.or(Some(self.span())), help: error.help }
     }
 
-    /// An error that begins at byte `column` of it.
+    /// An error at the word that begins at byte `column` of it.
     pub fn wrong_from(&self, column: usize, message: impl Into<String>) -> CommandError {
         let at = column.min(self.text.len());
-        let is_part = |c: char| c.is_ascii_alphanumeric() || "_%$.".contains(c);
-        let word = self.text.get(at..).map_or(0, |rest| rest.chars().take_while(|c| is_part(*c)).count().max(1));
+        let is_word = |c: char| c.is_ascii_alphanumeric() || "_%$.".contains(c);
+        let word = self.text.get(at..).map_or(0, |rest| rest.chars().take_while(|c| is_word(*c)).count().max(1));
         let end = (at + word).min(self.text.len());
         CommandError::at(self.start + at..self.start + end, message)
     }
