@@ -85,7 +85,7 @@ pub unsafe extern "C" fn ptx_run(
     }
 }
 
-/// Writes to standard error; where that is closed there is nobody to be told.
+/// Writes to standard error; where that is closed nothing can be reported.
 fn say(bytes: &[u8]) {
     let _ = std::io::stderr().write_all(bytes);
 }

@@ -69,17 +69,17 @@ impl Graph {
     /// The same blocks with the edges that ptxas sees: those from each block to where its jumps land.
     pub(super) fn as_assembled(&self, program: &Program) -> Self {
         let blocks = (0..self.len()).map(BlockId::new);
-        let pairs = blocks.flat_map(|from| self.landings(program, from).flatten().map(move |to| (from, to))).collect();
+        let pairs = blocks.flat_map(|from| self.threaded_targets(program, from).flatten().map(move |to| (from, to))).collect();
         Self::of_pairs(self.starts.clone(), pairs)
     }
 
-    /// The targets of the edges out of `block`: a jump to a block that only jumps goes where that one goes, and a jump to a block that only
-    /// ends the thread is an end itself, here none.
-    pub(super) fn landings<'a>(&'a self, program: &'a Program, block: BlockId) -> impl Iterator<Item = Option<BlockId>> + 'a {
-        self.successors(block).iter().map(|next| self.landing(program, *next))
+    /// The successors of `block` after jump threading: a jump to a block that only jumps leads to the target of that one. None for a jump
+    /// to a block that only ends the thread.
+    pub(super) fn threaded_targets<'a>(&'a self, program: &'a Program, block: BlockId) -> impl Iterator<Item = Option<BlockId>> + 'a {
+        self.successors(block).iter().map(|next| self.threaded_target(program, *next))
     }
 
-    fn landing(&self, program: &Program, mut block: BlockId) -> Option<BlockId> {
+    fn threaded_target(&self, program: &Program, mut block: BlockId) -> Option<BlockId> {
         for _ in 0..self.len() {
             let code = self.code(block);
             let inst = &program.code[code.start as usize];

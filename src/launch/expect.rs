@@ -69,11 +69,10 @@ pub struct Distance {
 
 impl Distance {
     /// Takes in an element; what is not finite makes everything infinite.
-    fn add(&mut self, tolerance: Tolerance, value: f64, expected: f64) {
+    fn add(&mut self, tolerance: Tolerance, distance: f64, expected: f64) {
         let (absolute, relative) = tolerance.bounds();
         let finite = |distance: f64| if distance.is_finite() { distance } else { f64::INFINITY };
-        let is_same = value == expected || value.is_nan() && expected.is_nan();
-        let distance = if is_same { 0.0 } else { finite((value - expected).abs()) };
+        let distance = finite(distance);
         let magnitude = expected.abs();
         let open = (distance - absolute).max(0.0);
         let ratio = if open == 0.0 { 0.0 } else { finite(open / magnitude) };
@@ -153,7 +152,8 @@ impl Comparison {
     fn add(&mut self, compared: &Compared<'_>, mismatch: Mismatch) {
         let (element, largest) = (compared.element, self.distance.largest);
         self.wrong += 1;
-        self.distance.add(compared.tolerance, element.to_f64(mismatch.value), element.to_f64(mismatch.expected));
+        let distance = distance_of(element, mismatch.value, mismatch.expected);
+        self.distance.add(compared.tolerance, distance, element.to_f64(mismatch.expected));
         if self.worst.is_none() || self.distance.largest > largest {
             self.worst = Some(mismatch);
         }
@@ -245,8 +245,7 @@ impl Tolerance {
         if a.is_nan() || b.is_nan() {
             return a.is_nan() && b.is_nan();
         }
-        // The difference of equal infinities is no number, that of others is infinite.
-        let distance = if a == b { 0.0 } else { (a - b).abs() };
+        let distance = distance_of(element, value, expected);
         let within = |bound: f64| distance <= bound && distance.is_finite();
         match self {
             Tolerance::Bits => false,
@@ -257,6 +256,17 @@ impl Tolerance {
             Tolerance::AbsPlusRel(absolute, relative) => within(absolute + relative * b.abs()),
         }
     }
+}
+
+/// How far the number of `a` is from that of `b`. Integers are subtracted as such: as floats neighbours of more than 53 bits are equal.
+fn distance_of(element: Element, a: u64, b: u64) -> f64 {
+    if element.kind() != Kind::Float {
+        return steps_between(element, a, b) as f64;
+    }
+    let (a, b) = (element.to_f64(a), element.to_f64(b));
+    // The difference of equal infinities is no number, that of others is infinite.
+    let is_same = a == b || a.is_nan() && b.is_nan();
+    if is_same { 0.0 } else { (a - b).abs() }
 }
 
 /// How many representable values away `a` is from `b`. The zeros of both signs are one value.
@@ -307,6 +317,13 @@ mod tests {
         assert!(accepts(Tolerance::Ulp(1), f32::MAX, f32::INFINITY));
         assert!(Tolerance::Ulp(3).accepts(Element::S32, 2, 0xffff_ffff));
         assert!(!Tolerance::Ulp(2).accepts(Element::S32, 2, 0xffff_ffff));
+    }
+
+    #[test]
+    fn integers_of_64_bits_are_compared_as_such() {
+        let (a, b) = (9_007_199_254_740_993, 9_007_199_254_740_992);
+        assert!(!Tolerance::Abs(0.0).accepts(Element::U64, a, b) && Tolerance::Abs(1.0).accepts(Element::U64, a, b));
+        assert!(!Tolerance::Abs(0.5).accepts(Element::S64, i64::MAX as u64, i64::MAX as u64 - 1));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::distinct::distinct;
 use super::element::{Element, Number};
 use super::image::{BufferRef, Image, Sampler, Surface, Texture};
 use super::tensor_map::TensorMap;
@@ -73,18 +74,18 @@ pub struct Launch {
     /// One entry a kernel parameter.
     pub params: Vec<Param>,
     /// Textures, samplers and surfaces that variables of the module stand for, by the variables' names.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
     pub bind: BTreeMap<String, Image>,
     /// What `.const` and `.global` variables of the module hold from this launch on, by their names. `Values` and files may say fewer
     /// elements than the variable has: the others stay as they are.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, Init>,
     /// The types of the elements of those that are declared by the byte, as nvcc declares arrays.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
     pub variable_types: BTreeMap<String, Element>,
     /// Bytes of buffers that nothing is said of when their launches are over, by the buffers' names: the first byte and how many. They are
     /// not compared, and what is stored there without having been written is a note.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
     pub expect_ignoring: BTreeMap<String, Vec<(u64, u64)>>,
     /// What printf must have written, of a launch on its own: a `File`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,7 +124,7 @@ pub enum Param {
     Offset(String, i64),
     /// A struct by value: its bytes in hexadecimal, and what stands at some of them instead, by their offsets: addresses, tensor maps,
     /// handles of textures, samplers and surfaces, scalars. It is written `Bytes("..", at: {16: Alias("x")})`.
-    Bytes(String, #[serde(default, skip_serializing_if = "BTreeMap::is_empty")] Parts),
+    Bytes(String, #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")] Parts),
     /// A tensor map by value over a buffer.
     TensorMap(TensorMap),
     /// The handle of a texture.

@@ -14,6 +14,7 @@ pub mod change;
 mod cuda;
 mod data;
 mod described;
+mod distinct;
 mod driver;
 mod element;
 mod expect;

@@ -28,9 +28,9 @@ pub struct ClusterBarrier {
 /// The clocks that a phase of the barrier of a cluster releases to the threads that wait for it.
 #[derive(Clone, Debug, Default)]
 pub struct Passed {
-    /// The clocks of the threads that arrived and released it.
+    /// The joined clocks of the threads that arrived with release semantics.
     pub released: Option<Arc<VectorClock>>,
-    /// Their clocks, released or not: what has happened when the phase completes.
+    /// The joined clocks of all threads that arrived: what has happened when the phase completes.
     pub completed: Option<Arc<VectorClock>>,
 }
 
@@ -49,7 +49,7 @@ impl ClusterBarrier {
         completed.iter().for_each(|clock| join_into(&mut self.arriving.completed, clock));
     }
 
-    /// Lanes wait; what the phase that they saw end passes on, if it has ended.
+    /// Lanes wait: the clocks of the phase that has ended, or none if they must wait for one.
     pub fn wait(&mut self, block_slot: u32, warp: WarpId, lanes: LaneMask) -> Option<Passed> {
         if self.arrived.get(&(block_slot, warp)).is_some_and(|arrived| arrived.intersects(lanes)) {
             self.waiting.push((block_slot, warp, lanes));

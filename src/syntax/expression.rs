@@ -57,7 +57,8 @@ pub(super) fn chain_to_expr(chain: Chain<'_>) -> Expr<'_> {
     join(&mut waiting, last, 0)
 }
 
-/// Joins `right` with the operands that wait for an operator that binds at least as tightly as `precedence`.
+/// Pops the left operands whose operator binds at least as tightly as `precedence`, innermost first, and makes `right` the right side of
+/// each.
 fn join<'a>(waiting: &mut Vec<(Expr<'a>, BinaryOp)>, mut right: Expr<'a>, precedence: u8) -> Expr<'a> {
     while let Some((left, operator)) = waiting.pop_if(|(_, operator)| operator.precedence() >= precedence) {
         let span = left.span.to(right.span);

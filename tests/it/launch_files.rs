@@ -90,6 +90,8 @@ fn what_is_found_in_ignored_bytes_is_a_note() {
             of(unset, Severity::Error),
             of(unset, Severity::Error),
             of(unset, Severity::Note),
+            // The read; the stores beside it; and what both store at out[0].
+            vec![(race.to_string(), Severity::Error), (race.to_string(), Severity::Note), ("race.same_value".to_string(), Severity::Note)],
         ]
     );
 }
@@ -265,6 +267,8 @@ fn what_is_ignored_is_part_of_a_buffer() {
     ] {
         assert_eq!(ignoring(said), expected, "{said}");
     }
+    let twice = ignoring("\"x\": [(0, 4)], \"x\": [(8, 4)]");
+    assert!(twice.starts_with("3:") && twice.contains("\"x\" stands there twice"), "{twice}");
 }
 
 #[test]

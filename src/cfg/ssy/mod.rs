@@ -45,7 +45,7 @@ fn only_successor(program: &Program, graph: &Graph, block: BlockId) -> Option<Bl
     if let [next] = graph.successors(block) {
         return Some(*next);
     }
-    let mut landings = graph.landings(program, block);
-    let first = landings.next()??;
-    landings.all(|other| other == Some(first)).then_some(first)
+    let mut threaded_targets = graph.threaded_targets(program, block);
+    let first = threaded_targets.next()??;
+    threaded_targets.all(|other| other == Some(first)).then_some(first)
 }

@@ -258,10 +258,12 @@ impl Race {
         touched
     }
 
-    /// Whether all that the conflict is about are bytes of which the launch says nothing.
+    /// Whether all that the conflict is about are bytes of which the launch says nothing, and neither side reads them: what is read may go
+    /// anywhere.
     fn ignored(&mut self, id: FindingId, owner: ShadowMemory, of: (&Conflict, &Access), touched: &Touched) -> Option<Tolerated> {
         let (conflict, access) = of;
-        if self.ignored.is_empty() || owner != ShadowMemory::Global || id.severity() == Severity::Note {
+        let are_writes = conflict.first.action == SideAction::Write && access.action == SideAction::Write;
+        if self.ignored.is_empty() || owner != ShadowMemory::Global || id.severity() == Severity::Note || !are_writes {
             return None;
         }
         let whole = conflict.address..conflict.address.saturating_add(conflict.first.bytes.min(access.bytes).into());

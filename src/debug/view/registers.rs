@@ -26,7 +26,7 @@ pub struct RegisterRow {
 pub struct Values {
     /// Those of every lane that is in the function, instead of the focused one's.
     pub all_lanes: bool,
-    /// Of all lanes, none of those for which the register is undefined, as long as there are others.
+    /// With `all_lanes`: without the lanes for which the register is undefined, unless it is undefined for all.
     pub defined: bool,
     /// How they are written.
     pub format: Option<Format>,

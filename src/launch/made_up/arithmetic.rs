@@ -1,5 +1,5 @@
-//! Which pointers lead to integers for sure: the code computes with the elements, or stores what it computed. A load names a type as well,
-//! but `ld.u32` moves a float or two halves just as well as an integer.
+//! Which pointers of a launch that is being made up point to integers for sure: the code computes with the elements, or stores what it
+//! computed. A load names a type as well, but `ld.u32` moves a float or two halves just as well as an integer.
 
 use std::collections::BTreeSet;
 
@@ -11,26 +11,26 @@ use crate::program::{AtomicOp, Bank, BitsOp, CompareOp, ConvertOp, FuncId, Inst,
 /// A register of a function.
 type Register = (FuncId, u8, Slot);
 
-/// The words of the parameters that point to integers, by bit.
+/// The parts of the parameters that point to integers, by bit.
 pub fn integers(flow: &Flow<'_>) -> ParamParts {
     let mut found = Found::default();
     for (function, _, inst) in flow.code() {
         found.note(flow, function, inst);
     }
-    // Elements that are moved to shared memory are what is computed with there.
+    // Where integers are computed from shared memory, they are taken to be the elements that were stored there.
     let is_shared = found.loaded.iter().any(|register| found.read.contains(register));
-    let mut words = found.words | if is_shared { found.to_shared } else { 0 };
+    let mut parts = found.parts | if is_shared { found.to_shared } else { 0 };
     for (register, pointers) in &found.stored {
-        words |= if found.computed.contains(register) { *pointers } else { 0 };
+        parts |= if found.computed.contains(register) { *pointers } else { 0 };
     }
-    words
+    parts
 }
 
 #[derive(Default)]
 struct Found {
-    /// Words whose elements are computed with.
-    words: ParamParts,
-    /// Words whose elements are stored to shared memory.
+    /// Parts whose elements are computed with.
+    parts: ParamParts,
+    /// Parts whose elements are stored to shared memory.
     to_shared: ParamParts,
     /// Registers that integers are computed from.
     read: BTreeSet<Register>,
@@ -38,29 +38,29 @@ struct Found {
     computed: BTreeSet<Register>,
     /// Registers that are loaded from shared memory and hold nothing that is known to be of another format.
     loaded: BTreeSet<Register>,
-    /// Registers that are stored, with the words that point to where.
+    /// Registers that are stored, with the parts that point to where.
     stored: Vec<(Register, ParamParts)>,
 }
 
 impl Found {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations write no memory that is followed")]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other operations write no memory that is tracked")]
     fn note(&mut self, flow: &Flow<'_>, function: FuncId, inst: &Inst) {
         let program = flow.program;
         let register = |operand: &RegisterOperand| (function, bank_number(operand.bank), operand.slot);
         let fact = |operand: &RegisterOperand| flow.fact(function, operand.bank, operand.slot);
         for address in &operands::address_registers(inst, program) {
-            self.words |= fact(address).contents;
+            self.parts |= fact(address).contents;
         }
         if is_arithmetic(inst) {
             for read in &operands::reads(inst, program) {
-                self.words |= fact(read).contents;
+                self.parts |= fact(read).contents;
                 self.read.insert(register(read));
             }
             self.computed.extend(operands::writes(inst, program).iter().map(register));
         }
         match inst.op {
             Op::Atomic(AtomicOp::Single { f, ty, address, .. }) if !matches!(f, AtomicFn::Cas | AtomicFn::Exch) && is_integer(ty) => {
-                self.words |= flow.base(function, address).pointer;
+                self.parts |= flow.base(function, address).pointer;
             }
             Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) if access.space == Space::Shared => {
                 let written = operands::writes(inst, program);

@@ -25,9 +25,9 @@ pub struct Device {
     reserved: Vec<Range<u64>>,
     /// The buffers that were made without contents.
     undefined: Vec<Range<u64>>,
-    /// The buffers whose contents nothing looks at after the last launch, where others are compared.
+    /// Buffers without expected contents, in a launch where other buffers have them.
     uncompared: Vec<Range<u64>>,
-    /// Bytes of which the case says that nothing is said of them.
+    /// Bytes that the launch file excludes from the comparison (`expect_ignoring`).
     ignored: Vec<Range<u64>>,
 }
 
@@ -152,7 +152,7 @@ impl Device {
 
     /// Keeps buffers that ask for no address out of `range`.
     pub fn reserve(&mut self, range: Range<u64>) {
-        assert!(range.start <= range.end, "a range ends where it starts or later");
+        assert!(range.start <= range.end, "a range whose end is before its start");
         let with_guard = range.start..range.end.saturating_add(map::GUARD_BYTES);
         if !self.reserved.contains(&with_guard) {
             self.reserved.push(with_guard);
@@ -205,8 +205,8 @@ impl Device {
         self.global.find(address).map(|allocation| allocation.base..allocation.end())
     }
 
-    /// The page of [`Self::adopt`]ed memory at `address`, a multiple of a page after its start, holds `page`, but for what was written
-    /// there since. False where it was known.
+    /// Fills the unknown page at `address`, a multiple of a page after the start of its memory, with `page`, and keeps the bytes that were
+    /// written there. False where the page was known.
     pub fn supply(&mut self, address: u64, page: &[u8; PAGE_BYTES]) -> bool {
         self.global.find_mut(address).is_some_and(|allocation| allocation.pages.supply(address - allocation.base, page))
     }
@@ -295,7 +295,7 @@ impl Device {
 
     /// Nothing looks at what `range` holds after the last launch, though other buffers are compared.
     pub fn leave_uncompared(&mut self, range: Range<u64>) {
-        assert!(range.start <= range.end, "a range ends where it starts or later");
+        assert!(range.start <= range.end, "a range whose end is before its start");
         self.uncompared.push(range);
     }
 
@@ -306,7 +306,7 @@ impl Device {
 
     /// Nothing is said of what `range` holds after the last launch.
     pub fn ignore(&mut self, range: Range<u64>) {
-        assert!(range.start <= range.end, "a range ends where it starts or later");
+        assert!(range.start <= range.end, "a range whose end is before its start");
         self.ignored.push(range);
     }
 

@@ -1,8 +1,8 @@
 //! Coefficients of the special-function unit: for each segment a constant, a linear and a quadratic one.
 //!
 //! Found by fitting the outputs of an NVIDIA H200 (sm_90a) over all inputs. For each segment exactly one pair of linear and quadratic
-//! coefficients in the neighbourhood searched reproduces every output, and then one constant; nothing is corrected by hand. What
-//! was verified says the module above.
+//! coefficients in the neighbourhood searched reproduces every output, and then one constant; nothing is corrected by hand. The
+//! parent module says what was verified.
 
 use super::unit::Curve;
 
