@@ -8,6 +8,7 @@ runs the kernel on the arrays in place; ``result.findings`` says what is wrong w
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 
 from ._arguments import collect
@@ -70,3 +71,9 @@ def run(ptx, kernel=None, *, grid=1, block=1, args=(), shared=0, cluster=None, c
                   checks=checks, schedule=schedule, seed=seed, step_limit=step_limit)
     _raise_if_caught(result)
     return result
+
+
+if os.environ.get("PTXDBG_TRITON") == "1":
+    from .triton import install as _install
+
+    _install()
