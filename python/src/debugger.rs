@@ -17,6 +17,8 @@ pub struct Replay {
     pub text: Arc<str>,
     /// The launch.
     pub launch: DriverLaunch,
+    /// How it was run.
+    pub options: RunOptions,
     /// The memory as it was.
     pub host: HostMemory,
 }
@@ -28,7 +30,9 @@ impl Replay {
         let launch = self.write_to(folder.path()).map_err(|error| PtxdbgError::new_err(format!("cannot write the launch: {error}")))?;
         let module = Module::load(folder.path().join("kernel.ptx")).map_err(|error| failed(&error))?;
         let planned = Launch::from_file(launch).plan(&module).map_err(|error| failed(&error))?;
-        let mut session = planned.session(0, &RunOptions::default()).map_err(|error| failed(&error))?;
+        // The launch file holds the memory.
+        let options = RunOptions { host: None, ..self.options.clone() };
+        let mut session = planned.session(0, &options).map_err(|error| failed(&error))?;
         let name = path.to_str().ok_or_else(|| PtxdbgError::new_err("the name of the bundle is not UTF-8"))?;
         session.execute(&format!("bundle {name}")).map_err(|error| PtxdbgError::new_err(error.to_string()))?;
         Ok(())

@@ -56,5 +56,5 @@ pub fn run(
         return Err(PyKeyboardInterrupt::new_err(()));
     }
     write_back(&ran.host_writes(&host)).map_err(|failure| PtxdbgError::new_err(failure.message))?;
-    Ok(PyRun::of(&ran, debugger::Replay { text: module.text.clone(), launch, host }))
+    Ok(PyRun::of(&ran, debugger::Replay { text: module.text.clone(), launch, options, host }))
 }

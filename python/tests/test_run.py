@@ -2,7 +2,9 @@
 
 import ctypes
 import gc
+import shutil
 import signal
+import subprocess
 import threading
 
 import numpy as np
@@ -164,6 +166,11 @@ def test_a_bundle_holds_the_run(tmp_path):
     path = tmp_path / "race.ptxcap"
     ptxdbg.run(RACE, grid=2, block=32, args=[cell]).bundle(path)
     assert path.read_bytes()[:4] == b"\x28\xb5\x2f\xfd"
+    debugger = shutil.which("ptxdbg")
+    if debugger is None:
+        pytest.skip("ptxdbg is not installed: the bundle is not opened")
+    replayed = subprocess.run([debugger, "--batch", "--no-init", path], capture_output=True, text=True)
+    assert "race.global" in replayed.stdout, replayed
 
 
 def test_many_launches_leak_nothing():
