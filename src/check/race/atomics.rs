@@ -1,6 +1,6 @@
 //! Atomics of one block on the same words: they need no order among themselves, and only the newest is kept.
 
-use super::access::{Access, AccessSet, Ref};
+use super::access::{Access, AccessSet};
 use super::detector::Detector;
 use super::shadow::{Entry, Shadow};
 use crate::check::finding::SideAction;
@@ -8,11 +8,11 @@ use crate::machine::PerLane;
 use crate::order::Operation;
 
 impl Detector<'_> {
-    /// Joins an atomic to those of the same instruction that touched the same words before: none of them needs an order. False, with
-    /// nothing changed, where a lane finds anything else.
-    pub(super) fn joins_same_atomics(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) -> bool {
-        let Access { op: Operation { lanes, .. }, bytes, action, strong, pc, .. } = self.access;
-        if action != SideAction::Atomic || strong.is_none() {
+    /// Joins a scattered atomic to those that touched the same words before, all at once. False, with nothing changed, where a lane finds
+    /// anything else.
+    pub(super) fn join_all(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) -> bool {
+        let Access { op: Operation { lanes, .. }, bytes, action, .. } = self.access;
+        if action != SideAction::Atomic {
             return false;
         }
         let (min, max) = lanes.iter().fold((u64::MAX, 0), |(min, max), lane| (addresses[lane].min(min), addresses[lane].max(max)));
@@ -26,37 +26,33 @@ impl Detector<'_> {
             let first = ((addresses[lane] - min) / unit) as usize;
             first..first + units
         };
-        let joins = |entry: &Entry| entry.reads.is_none() && !entry.writes.is_none() && self.is_same_atomic(entry.writes);
-        if units == 0 || !lanes.iter().all(|lane| entries[of_lane(lane)].iter().all(joins)) {
+        if units == 0 || !lanes.iter().all(|lane| entries[of_lane(lane)].iter().all(|entry| self.joins_atomics(entry))) {
             return false;
         }
-        self.contention.add(pc, pc);
         for lane in lanes.iter() {
             for entry in &mut entries[of_lane(lane)] {
-                entry.writes = self.log.atomics(entry.writes, self.own);
+                *entry = self.joined(*entry);
             }
         }
         true
     }
 
-    /// Whether the accesses of a reference are atomics of the block by the instruction that is compared, since the last barrier of all.
-    fn is_same_atomic(&self, older: Ref) -> bool {
-        let is_known = older.is_one() || matches!(self.log.what(older), AccessSet::AtomicsByWarps(_));
-        let newest = self.log.newest(older);
-        is_known
-            && newest.pc == self.access.pc
-            && (newest.op.block, newest.op.agent) == (self.access.op.block, self.access.op.agent)
-            && newest.op.tick >= self.block.all_before
+    /// The entry of a unit with the atomic among those that touched it.
+    pub(super) fn joined(&mut self, entry: Entry) -> Entry {
+        self.contention.add(self.log.newest(entry.writes).pc, self.access.pc);
+        Entry { writes: self.log.atomics(entry.writes, self.own), ..entry }
     }
 
-    /// Whether the access is an atomic that joins those of `older`, which need no order among themselves.
-    pub(super) fn joins_atomics(&self, older: Ref) -> bool {
+    /// Whether the access is an atomic that joins those of an entry, which need no order among themselves.
+    pub(super) fn joins_atomics(&self, entry: &Entry) -> bool {
+        let older = entry.writes;
         if self.access.action != SideAction::Atomic || older.is_none() || matches!(self.log.what(older), AccessSet::Overflowed(_)) {
             return false;
         }
         let newest = self.log.newest(older);
         let alone = matches!(self.log.what(older), AccessSet::AtomicsByWarps(_)) || self.log.members(older).nth(1).is_none();
         alone
+            && entry.reads.is_none()
             && newest.action == SideAction::Atomic
             && newest.op.agent == self.access.op.agent
             && newest.op.block == self.access.op.block

@@ -138,7 +138,7 @@ impl Detector<'_> {
 
     /// Compares what lanes touch that lie anywhere: neighbours together, and what they share once.
     fn scattered(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
-        if self.joins_same_atomics(shadow, addresses) {
+        if self.join_all(shadow, addresses) {
             return;
         }
         let Access { op: Operation { lanes, .. }, bytes, .. } = self.access;
@@ -240,9 +240,8 @@ impl Detector<'_> {
             debug_assert!(!reads.is_none(), "a read is remembered");
             return (Entry { reads, ..entry }, address_independent);
         }
-        if self.joins_atomics(entry.writes) && entry.reads.is_none() {
-            self.contention.add(self.log.newest(entry.writes).pc, self.access.pc);
-            return (Entry { writes: self.log.atomics(entry.writes, self.own), ..entry }, true);
+        if self.joins_atomics(&entry) {
+            return (self.joined(entry), true);
         }
         let (writes, writes_address_independent) = self.compare(entry.writes, address);
         let (reads, reads_address_independent) = self.compare(entry.reads, address);
