@@ -205,11 +205,9 @@ pub fn read_module_with(path: &Path, compiler: &Compiler) -> Result<Module, Open
 /// # Errors
 /// As those of [`read_module_with`].
 pub fn read_module_at(path: &Path, compiler: &Compiler, maps: &Maps) -> Result<Module, OpenError> {
-    let mut sources = Sources::default();
     if nvcc::is_cuda(path) {
         let text = nvcc::compile(path, compiler).map_err(OpenError::File)?;
-        let (program, diagnostics) = sema::load_at(&mut sources, path.with_extension("ptx").display().to_string(), text, maps);
-        return Ok(Module { program, sources, diagnostics });
+        return Ok(read_text_module_at(&path.with_extension("ptx"), text, maps));
     }
     if modules::has_several(path)? {
         let overrides = Overrides { compiler: compiler.clone(), ..Overrides::default() };
@@ -217,6 +215,7 @@ pub fn read_module_at(path: &Path, compiler: &Compiler, maps: &Maps) -> Result<M
         return Ok(Module { sources: program.sources_text.clone(), program: Some(program), diagnostics: Vec::new() });
     }
     refuse_foreign(path)?;
+    let mut sources = Sources::default();
     let loaded = sema::load_file_at(&mut sources, path, maps);
     let (program, diagnostics) = loaded.map_err(|error| OpenError::File(absent::unreadable(path, &error)))?;
     Ok(Module { program, sources, diagnostics })

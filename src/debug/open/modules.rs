@@ -246,9 +246,7 @@ pub fn read_text_module(name: &Path, text: String) -> Module {
 
 /// The same, with variables and windows where `maps` say.
 pub fn read_text_module_at(name: &Path, text: String, maps: &Maps) -> Module {
-    let mut sources = Sources::default();
-    let (program, diagnostics) = sema::load_at(&mut sources, name.display().to_string(), text, maps);
-    Module { program, sources, diagnostics }
+    load_linked(vec![(name.display().to_string(), text)], maps)
 }
 
 /// `program`, with its variables and windows elsewhere where they would lie in the `occupied` ranges.
