@@ -12,7 +12,7 @@ use super::statement::Statement;
 use super::text::Text;
 use super::{scope, template};
 use crate::base::{Diagnostic, SourceId, Sources, Span};
-use crate::launch::file::{Buffer, Compare, Content, Init, Launch, Param, Parts};
+use crate::launch::file::{Buffer, Compare, Content, Init, Launch, Param};
 use crate::launch::{Element, LaunchFile, Origin, ValuePath};
 
 /// What the module is called.
@@ -274,25 +274,7 @@ pub fn launch(statement: &Statement, sources: &Sources) -> LaunchFile {
             said.push(operand.said);
         }
     }
-    let launch = Launch {
-        module: None,
-        modules: Vec::new(),
-        kernel: Some(KERNEL.to_string()),
-        grid: (1, 1, 1),
-        block: (LANES, 1, 1),
-        cluster: None,
-        dynamic_shared: 0,
-        cooperative: false,
-        blocks: Vec::new(),
-        memory: Vec::new(),
-        params,
-        bind: std::collections::BTreeMap::new(),
-        variables: std::collections::BTreeMap::new(),
-        variable_types: std::collections::BTreeMap::new(),
-        expect_ignoring: std::collections::BTreeMap::new(),
-        printed: None,
-        findings: None,
-    };
+    let launch = Launch::new(Some(KERNEL.to_string()), [1; 3], [LANES, 1, 1], params);
     let given = said.into_iter().enumerate().map(|(index, word)| (ValuePath::default().param(index), word)).collect();
     let origin = Origin::Arguments(SourceId(0));
     let (content, folder) = (Content::Launch(launch), Path::new("").to_path_buf());
@@ -318,7 +300,7 @@ fn param(value: &Value, name: impl FnOnce() -> String) -> Option<Param> {
             let len = buffer.len.or(buffer.shape.is_none().then_some(u64::from(LANES)).filter(|_| is_made(&buffer.init)));
             Param::Buffer(Buffer { name: name(), len, ..buffer.clone() })
         }
-        Value::Wide(value) => Param::Bytes(value.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect(), Parts::new()),
+        Value::Wide(value) => Param::bytes(&value.to_le_bytes()),
         Value::Text(_) => return None,
     })
 }

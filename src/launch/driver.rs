@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::bounds::{self, Shape};
+use super::file::{Content, Launch, Memory, Param};
 use super::plan::{Case, ParamValue, PlannedLaunch, PlannedParam};
 use super::resolve::choose_kernel;
 use crate::program::{ParamPlace, Program};
@@ -74,5 +75,18 @@ impl DriverLaunch {
             reasons: Vec::new(),
         };
         Ok(Case { name: function.name.to_string(), launches: vec![launch], buffers: Vec::new(), printed: None })
+    }
+
+    /// The launch file that has the same effect, of the PTX file `module`, on this memory.
+    pub fn content(&self, module: &str, memory: Vec<Memory>) -> Content {
+        let params = self.params.iter().map(|value| Param::bytes(value)).collect();
+        Content::Launch(Launch {
+            module: Some(module.to_string()),
+            cluster: self.cluster.map(|[x, y, z]| (x, y, z)),
+            dynamic_shared: self.dynamic_shared,
+            cooperative: self.cooperative,
+            memory,
+            ..Launch::new(self.kernel.clone(), self.grid, self.block, params)
+        })
     }
 }

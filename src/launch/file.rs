@@ -96,6 +96,30 @@ pub struct Launch {
 }
 
 impl Launch {
+    /// A launch of which nothing else is said.
+    pub fn new(kernel: Option<String>, grid: [u32; 3], block: [u32; 3], params: Vec<Param>) -> Self {
+        let triple = |[x, y, z]: [u32; 3]| (x, y, z);
+        Self {
+            module: None,
+            modules: Vec::new(),
+            kernel,
+            grid: triple(grid),
+            block: triple(block),
+            cluster: None,
+            dynamic_shared: 0,
+            cooperative: false,
+            blocks: Vec::new(),
+            memory: Vec::new(),
+            params,
+            bind: BTreeMap::new(),
+            variables: BTreeMap::new(),
+            variable_types: BTreeMap::new(),
+            expect_ignoring: BTreeMap::new(),
+            printed: None,
+            findings: None,
+        }
+    }
+
     /// Whether it is of the kernel `wanted`, by any name that it has; any launch is where none is wanted.
     pub fn is_of(&self, wanted: Option<&str>) -> bool {
         let is_it = |wanted: &str| self.kernel.as_deref().is_some_and(|kernel| kernel == wanted || is_called(wanted, kernel));
@@ -140,6 +164,11 @@ pub enum Param {
 }
 
 impl Param {
+    /// A value of these bytes.
+    pub fn bytes(bytes: &[u8]) -> Self {
+        Param::Bytes(bytes.iter().map(|byte| format!("{byte:02x}")).collect(), Parts::new())
+    }
+
     /// Gives the parameter the value `given`; a buffer given to a tensor map is the array that the map describes, and one without a length
     /// is as long as the one before.
     pub fn give(&mut self, given: Self) {
@@ -282,6 +311,12 @@ fn is_bytes(element: &Element) -> bool {
 }
 
 impl Memory {
+    /// Bytes at an address, of which nothing else is said.
+    pub fn at(at: u64, len: u64, init: Init) -> Self {
+        let (elem, compare) = (bytes(), Compare::Index);
+        Self { name: None, at: Some(at), elem, len: Some(len), shape: None, init, expect: None, tolerance: None, compare }
+    }
+
     /// Its name; none where it has neither a name nor an address.
     pub fn name(&self) -> Option<String> {
         self.name.clone().or_else(|| self.at.map(|at| format!("memory_{at:x}")))

@@ -379,9 +379,7 @@ impl<'a> WordOf<'a> {
         };
         let read = read_bounded(&self.folder.join(file), u64::from(bytes)).map_err(|error| format!("'{file}' cannot be read: {error}"));
         match read {
-            Ok(Some(data)) if data.len() == bytes as usize => {
-                Ok(Param::Bytes(data.iter().map(|byte| format!("{byte:02x}")).collect(), Parts::new()))
-            }
+            Ok(Some(data)) if data.len() == bytes as usize => Ok(Param::bytes(&data)),
             Ok(_) => Err(self.reader.error(spec, format!("'{file}' does not have {bytes} bytes"), &help)),
             Err(message) => Err(self.reader.error(spec, message, &help)),
         }

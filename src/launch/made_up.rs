@@ -460,7 +460,7 @@ impl<'a> Study<'a> {
             cluster,
             dynamic_shared: guess.dynamic_shared,
             cooperative: self.features.cooperative || self.known.cooperative,
-            ..launch(self.kernel, guess.grid, guess.block, params)
+            ..Launch::new(Some(self.kernel.name.to_string()), guess.grid, guess.block, params)
         };
         self.known.variables.iter().for_each(|given| given.clone().put(&mut launch));
         MadeUp { content: Content::Launch(launch), reasons }
@@ -525,28 +525,5 @@ pub fn file_of(content: Content) -> LaunchFile {
         origin: Origin::Arguments(whole),
         given: Vec::new(),
         expected: Vec::new(),
-    }
-}
-
-fn launch(kernel: &Function, grid: [u32; 3], block: [u32; 3], params: Vec<Param>) -> Launch {
-    let triple = |[x, y, z]: [u32; 3]| (x, y, z);
-    Launch {
-        module: None,
-        modules: Vec::new(),
-        kernel: Some(kernel.name.to_string()),
-        grid: triple(grid),
-        block: triple(block),
-        cluster: None,
-        dynamic_shared: 0,
-        cooperative: false,
-        blocks: Vec::new(),
-        memory: Vec::new(),
-        params,
-        bind: BTreeMap::new(),
-        variables: BTreeMap::new(),
-        variable_types: BTreeMap::new(),
-        expect_ignoring: BTreeMap::new(),
-        printed: None,
-        findings: None,
     }
 }

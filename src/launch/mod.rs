@@ -28,7 +28,7 @@ mod made_up;
 pub mod npy;
 mod npy_types;
 pub mod nvcc;
-mod pages;
+pub mod pages;
 mod plan;
 mod positional;
 mod read;

@@ -13,6 +13,17 @@ const RECORD: u64 = NUMBER + PAGE_BYTES;
 /// Pages that are read at a time.
 const RECORDS: u64 = 64;
 
+/// The bytes of a file of these pages, each with its offset, in ascending order.
+pub fn encode<'p>(pages: impl ExactSizeIterator<Item = (u64, &'p [u8; PAGE_BYTES as usize])>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity((NUMBER + pages.len() as u64 * RECORD) as usize);
+    bytes.extend((pages.len() as u64).to_le_bytes());
+    for (offset, page) in pages {
+        bytes.extend(offset.to_le_bytes());
+        bytes.extend(page);
+    }
+    bytes
+}
+
 /// A file of pages, looked at once.
 #[derive(Clone, Debug)]
 pub struct Pages {

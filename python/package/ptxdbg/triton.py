@@ -159,9 +159,11 @@ class _Launcher:
             from triton.runtime.cache import get_cache_manager
 
             name = self._metadata.name
+            # Triton cuts the names of files.
+            stem = name[:150]
             manager = get_cache_manager(self._metadata.hash)
-            files = manager.get_group(f"{name[:150]}.json") or {}
-            path = files.get(f"{name[:150]}.ptx") or manager.get_file(f"{name[:150]}.ptx")
+            files = manager.get_group(f"{stem}.json") or {}
+            path = files.get(f"{stem}.ptx") or manager.get_file(f"{stem}.ptx")
             if path is None:
                 raise RuntimeError(f"the PTX of {name} is not in Triton's cache")
             self._module = Module(Path(path).read_text(), f"{name}.ptx")

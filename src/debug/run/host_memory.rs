@@ -2,11 +2,15 @@
 //! kept, so that other runs find it as it was.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fmt, fs, io};
 
+use crate::launch::file::{Init, Memory};
+use crate::launch::pages;
 use crate::machine::{Device, Machine, OUTSIDE, PAGE_BYTES, PageSource, Trap};
+use crate::program::map::Map;
 
 type Page = [u8; PAGE_BYTES];
 
@@ -73,14 +77,29 @@ impl HostMemory {
         machine.take_page(trap, &mut *self.taken())
     }
 
-    /// The addresses that memory was found at, in order.
-    pub fn extents(&self) -> Vec<Range<u64>> {
-        self.taken().extents.iter().map(|(start, end)| *start..*end).collect()
-    }
-
-    /// The pages that were taken, each with its address, in order.
-    pub fn pages(&self) -> Vec<(u64, Box<Page>)> {
-        self.taken().pages.iter().map(|(address, page)| (*address, page.clone())).collect()
+    /// Writes the pages that were taken to files in `folder`; the memory of a launch file beside them.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn save(&self, folder: &Path) -> io::Result<Vec<Memory>> {
+        let taken = self.taken();
+        let mut all = Vec::new();
+        for (number, (start, end)) in taken.extents.iter().enumerate() {
+            // Memory of a launch file begins at a multiple of what the driver gives, so its pages lie across those that were taken. What
+            // the run has not touched of them stays 0: a run that begins here does not touch it either.
+            let at = start - start % Map::ALIGN_AT;
+            let mut moved: BTreeMap<u64, Page> = BTreeMap::new();
+            for (first, page) in taken.pages.range(start..end) {
+                for (byte, address) in page.iter().zip(*first..*end) {
+                    let offset = (address - at) as usize;
+                    moved.entry((offset / PAGE_BYTES * PAGE_BYTES) as u64).or_insert([0; PAGE_BYTES])[offset % PAGE_BYTES] = *byte;
+                }
+            }
+            let file = format!("memory{number}.pages");
+            fs::write(folder.join(&file), pages::encode(moved.iter().map(|(offset, page)| (*offset, page))))?;
+            all.push(Memory::at(at, end - at, Init::Pages(file)));
+        }
+        Ok(all)
     }
 
     /// What `device` holds otherwise than was taken, in order of address.

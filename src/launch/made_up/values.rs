@@ -4,7 +4,7 @@ use super::uses::{NumberUse, PointerUse, WordUse};
 use super::{BOX_BYTES, Basis, Guess, Integers, ONE_OF_SEVERAL, Reason, Study};
 use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement, TypeKind};
 use crate::launch::element::{Element, Kind, Number};
-use crate::launch::file::{Buffer, Compare, Init, Param, Parts};
+use crate::launch::file::{Buffer, Compare, Init, Param};
 use crate::launch::image::BufferRef;
 use crate::launch::tensor_map::TensorMap;
 use crate::program::{self, TENSOR_MAP_BYTES};
@@ -219,7 +219,6 @@ impl Study<'_> {
             let Some(place) = bytes.get_mut(start..).and_then(|rest| rest.get_mut(..len)) else { continue };
             place.copy_from_slice(&bits.to_le_bytes()[..len]);
         }
-        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let why = match pointers.len() {
             0 => format!(
                 "a structure of {} bytes: its floats that are read as such are 1, its counts {}, the rest 0",
@@ -232,7 +231,7 @@ impl Study<'_> {
                 pointers.join(", byte ")
             ),
         };
-        (Param::Bytes(digits, Parts::new()), Some(Reason::new(name, why)))
+        (Param::bytes(&bytes), Some(Reason::new(name, why)))
     }
 
     /// Dimensions of the array of a tensor map.
