@@ -90,6 +90,20 @@ fn a_lock_that_lacks_a_fence_is_found_in_the_default_command() {
 }
 
 #[test]
+fn a_lock_that_lacks_a_fence_is_found_by_the_defaults_of_the_library() {
+    use ptxdbg::api::{Checks, Launch, Module, RunOptions};
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/orders");
+    let module = Module::load(fixtures.join("locks.ptx")).unwrap();
+    let planned = Launch::from_file(fixtures.join("locks.ron")).plan(&module).unwrap();
+    let found = |case, options| planned.run(case, &options).unwrap().findings().len();
+    for case in 0..planned.cases().len() {
+        let with = RunOptions { checks: Checks::ALL, ..RunOptions::default() };
+        let without = RunOptions { orders: 0, ..with.clone() };
+        assert_eq!((found(case, without), found(case, with) > 0), (0, case > 0), "case {case}");
+    }
+}
+
+#[test]
 fn what_the_other_order_of_two_sections_shows_is_replayed() {
     let (status, out) = ptxdbg(&["--batch", "-l", "orders/locks.ron"]);
     assert_eq!(status, 1);

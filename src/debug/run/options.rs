@@ -6,7 +6,7 @@ use crate::machine::{CompletionPolicyKind, DivergencePolicy, MemoryLimit, Schedu
 use crate::program::Program;
 
 /// What holds for every launch of a run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct RunOptions {
     /// The order of warps.
     pub schedule: Schedule,
@@ -30,7 +30,28 @@ pub struct RunOptions {
     pub host: Option<HostMemory>,
 }
 
+impl Default for RunOptions {
+    /// As the command line runs without options, but that no checker watches.
+    fn default() -> Self {
+        Self {
+            schedule: Schedule::default(),
+            seed: 0,
+            copies: CompletionPolicyKind::default(),
+            divergence: None,
+            resident: None,
+            step_limit: None,
+            memory_limit: MemoryLimit::default(),
+            checks: Checks::default(),
+            orders: Self::ORDERS,
+            host: None,
+        }
+    }
+}
+
 impl RunOptions {
+    /// How many more runs critical sections take unless an option says otherwise.
+    pub const ORDERS: u32 = 1;
+
     /// Which lanes of a warp of `program` run when they have diverged.
     pub fn divergence_of(&self, program: &Program) -> DivergencePolicy {
         self.divergence.unwrap_or_else(|| DivergencePolicy::of_target(program.target.0))
