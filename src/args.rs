@@ -228,7 +228,7 @@ pub struct Args {
 
     /// With --batch and --verify: as many more runs at most for critical sections of one lock that a run had in one order only, which are
     /// run the other way round; 0 for none. It costs nothing where there are none, and holds for --schedule in-order
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = RunOptions::ORDERS)]
     pub orders: u32,
 
     /// How diagnostics and results are printed
@@ -416,15 +416,11 @@ pub struct ArgsMessage {
     pub format: Format,
 }
 
-/// The arguments of this process.
+/// The arguments of a process, its name being the first word.
 ///
 /// # Errors
 /// They are not of this form, or ask for help or the version.
-pub fn parse() -> Result<Args, ArgsMessage> {
-    of_words(&std::env::args_os().collect::<Vec<_>>())
-}
-
-fn of_words(words: &[OsString]) -> Result<Args, ArgsMessage> {
+pub fn of_words(words: &[OsString]) -> Result<Args, ArgsMessage> {
     let format = format_of(words.iter().map(|word| word.to_string_lossy().into_owned()));
     let of_error = |error: clap::Error| ArgsMessage { text: error.render().to_string(), is_error: error.use_stderr(), format };
     let args = command().try_get_matches_from(words).and_then(|matches| with_scripts(&matches)).map_err(of_error)?;

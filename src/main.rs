@@ -9,6 +9,7 @@
 mod files;
 
 use std::cell::RefCell;
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -52,17 +53,23 @@ use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::file::LayoutError, layout::l
 use ptxdbg::ui::{files as own_files, interrupt};
 
 fn main() -> ExitCode {
+    ExitCode::from(command_line(&std::env::args_os().collect::<Vec<_>>()))
+}
+
+/// Does what the words of a command line say, the program's name first; the exit status. The Python package includes this file to be
+/// the command, too.
+pub fn command_line(words: &[OsString]) -> u8 {
     #[cfg(feature = "tui")]
-    if restorer::is_wanted() {
-        return ExitCode::from(u8::from(restorer::run().is_err()));
+    if restorer::is_wanted(words) {
+        return u8::from(restorer::run().is_err());
     }
-    let args = match args::parse() {
+    let args = match args::of_words(words) {
         Ok(args) => args,
         Err(message) if message.is_error => {
             let style = format_style(message.format, Style::Human { color: false });
-            return ExitCode::from(refusal::refuse(message.text.trim_end(), &message.text, style) as u8);
+            return refusal::refuse(message.text.trim_end(), &message.text, style) as u8;
         }
-        Err(message) => return ExitCode::from(refusal::answer(&message.text) as u8),
+        Err(message) => return refusal::answer(&message.text) as u8,
     };
     if !args.check
         && !args.list
@@ -77,7 +84,7 @@ fn main() -> ExitCode {
         (None, _, _, true) => verify(&args),
         (None, false, false, false) => start(&args),
     });
-    ExitCode::from(done.unwrap_or_else(|failure| complain(&failure, style(&args, std::io::stderr().is_terminal()))) as u8)
+    done.unwrap_or_else(|failure| complain(&failure, style(&args, std::io::stderr().is_terminal()))) as u8
 }
 
 /// Writes the SARIF document of all findings, where that format is selected.

@@ -5,12 +5,12 @@
 //! closes, for whatever reason the debugger ends. It is the leader of a session without a terminal, so that no key and no hang-up of the
 //! terminal ends it before, and it ends on request, or with the debugger.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
@@ -33,10 +33,18 @@ struct Restorer {
     line: UnixStream,
 }
 
-/// Whether this process is to be a restorer.
-pub fn is_wanted() -> bool {
-    let mut words = std::env::args_os().skip(1);
-    words.next().is_some_and(|word| word == OsStr::new(WORD)) && words.next().is_none()
+/// The words that start this program, where that is not its file alone.
+static PROGRAM: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Says which words start this program, where its file is that of an interpreter; the first time counts.
+pub fn set_program(words: Vec<OsString>) {
+    assert!(!words.is_empty(), "a program has a name");
+    let _ = PROGRAM.set(words);
+}
+
+/// Whether a process with these words, its name first, is to be a restorer.
+pub fn is_wanted(words: &[OsString]) -> bool {
+    matches!(words, [_, word] if word == OsStr::new(WORD))
 }
 
 /// Starts the restorer of the terminal that standard input and output are.
@@ -45,7 +53,10 @@ pub fn is_wanted() -> bool {
 /// It cannot be started, or is not ready in time.
 pub fn start() -> io::Result<()> {
     let (mut line, far) = UnixStream::pair()?;
-    let mut process = Command::new(std::env::current_exe()?)
+    let own = || std::env::current_exe().map(|file| vec![file.into_os_string()]);
+    let program = PROGRAM.get().cloned().map_or_else(own, Ok)?;
+    let mut process = Command::new(&program[0])
+        .args(&program[1..])
         .arg(WORD)
         .stdin(Stdio::from(OwnedFd::from(far)))
         .stdout(Stdio::from(io::stdout().as_fd().try_clone_to_owned()?))
