@@ -8,7 +8,7 @@ use super::module::Module;
 use super::run::Run;
 use super::session::Session;
 use crate::debug::open::{OpenedLaunch, open_driver, open_launch_file, open_words};
-use crate::debug::{Interrupt, Opened, Overrides, RunOptions};
+use crate::debug::{Interrupt, Opened, Overrides, RunOptions, Writer, last_writers};
 use crate::launch::{DriverLaunch, LaunchFile, LaunchFileError};
 
 /// What is to be launched, said piece by piece. Of what is not said a launch is made up: from the kernel's code, so that each thread has
@@ -192,6 +192,17 @@ impl Planned {
         let cases = &self.opened.plan.cases;
         let planned = cases.get(case).ok_or(Error::NoCase { case, cases: cases.len() })?;
         Ok(Run::of_case(&self.opened.program, planned, options, interrupt)?)
+    }
+
+    /// The last thread that writes each of `ranges` of global memory, addresses and bytes, when case number `case` runs; none where no
+    /// kernel does. The case is run once more for it, exactly as [`Self::run`] runs it.
+    ///
+    /// # Errors
+    /// As of [`Self::run`].
+    pub fn last_writers(&self, case: usize, options: &RunOptions, ranges: &[(u64, u64)]) -> Result<Vec<Option<Writer>>, Error> {
+        let cases = &self.opened.plan.cases;
+        let planned = cases.get(case).ok_or(Error::NoCase { case, cases: cases.len() })?;
+        Ok(last_writers(&self.opened.program, planned, options, ranges)?)
     }
 
     /// A session about case number `case`, from 0, that stands before its first instruction.

@@ -60,7 +60,7 @@ pub use crate::debug::stop::{Reason, Stop};
 pub use crate::debug::value::ValueText;
 pub use crate::debug::{
     Comparison, CompletionPolicyKind, DivergencePolicy, Failure, HostMemory, HostRange, HostWrite, Interrupt, LaunchRun, MemoryLimit,
-    RunOptions, Schedule, Site, Summary,
+    RunOptions, Schedule, Site, Summary, Writer,
 };
 pub use crate::launch::DriverLaunch;
 pub use crate::machine::{PAGE_BYTES, PageSource};

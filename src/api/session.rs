@@ -78,6 +78,11 @@ impl Session {
         execute(line, &mut Context { session: &mut self.engine, state: &mut self.state, interrupt, confirmed })
     }
 
+    /// The session as the engine has it, for a front end.
+    pub fn into_engine(self) -> session::Session {
+        self.engine
+    }
+
     /// The session as the engine has it, for what no command shows.
     pub fn engine(&self) -> &session::Session {
         &self.engine

@@ -64,7 +64,8 @@ pub use run::{
 pub use site::{FileLine, Site};
 pub use units::format_bytes;
 pub use verify::{
-    CaseReport, Comparison, Criteria, Failure, FindingBudget, Omitted, Writer, compare_expected, verify_case, verify_case_until,
+    CaseReport, Comparison, Criteria, Failure, FindingBudget, Omitted, Writer, compare_expected, last_writers, verify_case,
+    verify_case_until,
 };
 pub use watched_access::{WatchedAccess, WatchedAccessText};
 

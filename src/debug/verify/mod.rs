@@ -24,10 +24,9 @@ use crate::program::{Pc, Program};
 
 pub use judge::{Deviation, Judgement, judge};
 pub use omitted::{FindingBudget, Omitted};
-pub use writer::Writer;
+pub use writer::{Writer, last_writers};
 
 use expected_findings::compare_findings;
-use writer::last_writers;
 
 /// Largest number of wrong elements of a buffer that are listed; the rest are counted.
 const MISMATCHES_LISTED: usize = 3;

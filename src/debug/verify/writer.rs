@@ -32,7 +32,7 @@ pub struct Writer {
 ///
 /// # Errors
 /// Reasons outside the kernel.
-pub(in crate::debug) fn last_writers(
+pub fn last_writers(
     program: &Arc<Program>,
     case: &Case,
     options: &RunOptions,
