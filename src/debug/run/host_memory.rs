@@ -84,20 +84,22 @@ impl HostMemory {
     pub fn save(&self, folder: &Path) -> io::Result<Vec<Memory>> {
         let taken = self.taken();
         let mut all = Vec::new();
-        for (number, (start, end)) in taken.extents.iter().enumerate() {
-            // Memory of a launch file begins at a multiple of what the driver gives, so its pages lie across those that were taken. What
-            // the run has not touched of them stays 0: a run that begins here does not touch it either.
-            let at = start - start % Map::ALIGN_AT;
+        for (number, region) in taken.regions().into_iter().enumerate() {
+            let at = region.start;
+            // What the run has not touched of a page stays 0: a run that begins here does not touch it either.
             let mut moved: BTreeMap<u64, Page> = BTreeMap::new();
-            for (first, page) in taken.pages.range(start..end) {
-                for (byte, address) in page.iter().zip(*first..*end) {
-                    let offset = (address - at) as usize;
-                    moved.entry((offset / PAGE_BYTES * PAGE_BYTES) as u64).or_insert([0; PAGE_BYTES])[offset % PAGE_BYTES] = *byte;
+            for (start, end) in taken.extents.range(region.clone()) {
+                for (first, page) in taken.pages.range(start..end) {
+                    for (byte, address) in page.iter().zip(*first..*end) {
+                        let offset = (address - at) as usize;
+                        moved.entry((offset / PAGE_BYTES * PAGE_BYTES) as u64).or_insert([0; PAGE_BYTES])[offset % PAGE_BYTES] = *byte;
+                    }
                 }
             }
             let file = format!("memory{number}.pages");
             fs::write(folder.join(&file), pages::encode(moved.iter().map(|(offset, page)| (*offset, page))))?;
-            all.push(Memory::at(at, end - at, Init::Pages(file)));
+            let name = taken.name_of(&region).filter(|name| !all.iter().any(|other: &Memory| other.name.as_deref() == Some(name)));
+            all.push(Memory { name: name.map(str::to_string), ..Memory::at(at, region.end - at, Init::Pages(file)) });
         }
         Ok(all)
     }
@@ -125,6 +127,31 @@ impl HostMemory {
             }
         }
         writes
+    }
+}
+
+impl Taken {
+    /// What the extents are as memory of a launch file. It begins at a multiple of what the driver gives, so the pages of a region lie
+    /// across those that were taken, and extents that are less apart are one region.
+    fn regions(&self) -> Vec<Range<u64>> {
+        let mut regions: Vec<Range<u64>> = Vec::new();
+        for (start, end) in &self.extents {
+            let at = start - start % Map::ALIGN_AT;
+            match regions.last_mut() {
+                Some(last) if at < last.end => last.end = *end,
+                Some(_) | None => regions.push(at..*end),
+            }
+        }
+        regions
+    }
+
+    /// The name of a region, where it is that of all of it and one that a launch file takes.
+    fn name_of(&self, region: &Range<u64>) -> Option<&str> {
+        let mut extents = self.extents.range(region.clone());
+        let (start, _) = extents.next().filter(|(start, _)| **start == region.start && extents.next().is_none())?;
+        let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let is_name = |name: &&str| name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_letter);
+        self.names.get(start).map(String::as_str).filter(is_name)
     }
 }
 
