@@ -8,7 +8,8 @@ use ptxdbg::ui::text;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::debugger::Replay;
+use crate::debugger::{PyWriter, Replay};
+use crate::session::PySession;
 
 /// One of the two sides of a finding.
 #[pyclass(name = "Side", frozen, get_all, module = "ptxdbg")]
@@ -173,6 +174,24 @@ impl PyRun {
     /// Writes all that the run started from to `path`, a bundle that `ptxdbg` opens on any machine.
     fn bundle(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| self.replay.bundle(&path))
+    }
+
+    /// A session of the debugger about this run, before its first instruction.
+    fn session(&self) -> PyResult<PySession> {
+        Ok(PySession::of(self.replay.session()?))
+    }
+
+    /// The last writer of each of these ranges of memory, an address and a number of bytes each; None where the kernel did not write.
+    fn writers(&self, py: Python<'_>, ranges: Vec<(u64, u64)>) -> PyResult<Vec<Option<PyWriter>>> {
+        py.detach(|| self.replay.writers(&ranges))
+    }
+
+    /// Opens the debugger on this run in the terminal: its panes, or where the terminal cannot show them its prompt. `commands` are
+    /// executed first; without a terminal they are all that is executed.
+    #[pyo3(signature = (*commands))]
+    fn debug(slf: &Bound<'_, Self>, commands: Vec<String>) -> PyResult<()> {
+        slf.py().import("ptxdbg._terminal")?.getattr("debug")?.call1((slf, commands))?;
+        Ok(())
     }
 
     fn __repr__(&self) -> String {

@@ -10,14 +10,14 @@ use crate::result::PyRun;
 use crate::{PtxdbgError, debugger};
 
 /// Whether the user pressed Ctrl-C.
-fn is_interrupted() -> bool {
+pub fn is_interrupted() -> bool {
     Python::attach(|py| py.check_signals().is_err())
 }
 
 /// Runs a kernel on the memory at `ranges`, each an address, a length and a name, and writes back what it left there.
 #[pyfunction]
 #[pyo3(signature = (module, kernel, grid, block, params, ranges, *, cluster = None, shared = 0, cooperative = false, checks = "all",
-    schedule = "in-order", seed = 0, step_limit = None, orders = 0))]
+    schedule = "in-order", seed = 0, step_limit = None, orders = RunOptions::ORDERS))]
 #[expect(clippy::too_many_arguments, reason = "each is a keyword of the Python function")]
 pub fn run(
     py: Python<'_>,
@@ -56,5 +56,5 @@ pub fn run(
         return Err(PyKeyboardInterrupt::new_err(()));
     }
     write_back(&ran.host_writes(&host)).map_err(|failure| PtxdbgError::new_err(failure.message))?;
-    Ok(PyRun::of(&ran, debugger::Replay { text: module.text.clone(), launch, options, host }))
+    Ok(PyRun::of(&ran, debugger::Replay { module: module.module.clone(), text: module.text.clone(), launch, options, host }))
 }

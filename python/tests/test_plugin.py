@@ -1,5 +1,9 @@
 """The plugin of pytest, in a pytest of its own."""
 
+import pathlib
+import subprocess
+import sys
+
 RACE = '''
 import numpy as np
 
@@ -50,3 +54,31 @@ def test_a_note_fails_if_wanted(pytester):
     # Both blocks write the same.
     run(pytester, "7").assert_outcomes(passed=1)
     run(pytester, "7", "--ptxdbg-strict").assert_outcomes(failed=1)
+
+
+LOCK = """
+import pathlib
+
+import numpy as np
+
+def test_lock(ptxdbg_clean):
+    locks = pathlib.Path("LOCKS").read_text()
+    ptxdbg_clean.run(locks, "lock_no_release", grid=2, block=32, args=[np.zeros(1, np.int32), np.zeros(1, np.float32)])
+"""
+
+
+def test_critical_sections_are_reversed_as_often_as_wanted(pytester):
+    locks = pathlib.Path(__file__).parents[2] / "fixtures" / "orders" / "locks.ptx"
+    pytester.makepyfile(test_it=LOCK.replace("LOCKS", str(locks)))
+    for words, outcome in (((), "failed"), (("--ptxdbg-orders", "0"), "passed"), (("--ptxdbg-orders", "2"), "failed")):
+        pytester.runpytest_subprocess(*ARGUMENTS, *words, *loaded(pytester)).assert_outcomes(**{outcome: 1})
+    assert pytester.runpytest_subprocess(*ARGUMENTS, "--ptxdbg-orders", "some", *loaded(pytester)).ret == 4
+
+
+def test_the_bundle_of_a_test_replays_elsewhere(pytester, tmp_path):
+    run(pytester, "%ctaid.x").assert_outcomes(failed=1)
+    (bundle,) = pytester.path.glob("*.ptxcap")
+    moved = bundle.rename(tmp_path / "moved.ptxcap")
+    words = [sys.executable, "-m", "ptxdbg", "--batch", "--no-init", moved]
+    done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=tmp_path)
+    assert done.returncode == 1 and "race.global" in done.stdout, done

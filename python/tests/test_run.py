@@ -2,10 +2,13 @@
 
 import ctypes
 import gc
-import shutil
+import os
+import pty
 import signal
 import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import ptxdbg
@@ -161,16 +164,25 @@ def test_other_libraries_arrays():
     assert (v == 2 * u).all()
 
 
+def command(*words):
+    """What the command of the package writes."""
+    done = subprocess.run([sys.executable, "-m", "ptxdbg", *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout, done.stderr
+
+
 def test_a_bundle_holds_the_run(tmp_path):
-    cell = np.zeros(1, np.uint32)
     path = tmp_path / "race.ptxcap"
-    ptxdbg.run(RACE, grid=2, block=32, args=[cell]).bundle(path)
-    assert path.read_bytes()[:4] == b"\x28\xb5\x2f\xfd"
-    debugger = shutil.which("ptxdbg")
-    if debugger is None:
-        pytest.skip("ptxdbg is not installed: the bundle is not opened")
-    replayed = subprocess.run([debugger, "--batch", "--no-init", path], capture_output=True, text=True)
-    assert "race.global" in replayed.stdout, replayed
+    # Arrays that NumPy puts side by side.
+    others = [np.zeros(3, np.uint32) for _ in range(20)]
+    for cell in others[5:8]:
+        ptxdbg.run(RACE, grid=2, block=32, args=[cell], name="race.ptx").bundle(path)
+        status, out, _ = command("--batch", path)
+        assert status == 1 and "race.global: " in out and "race.ptx:11" in out, out
+    with ptxdbg.reachable(*others):
+        ptxdbg.run(SCALE, block=3, args=[others[3], others[4], 1.0, 3]).bundle(path)
+    assert command("--batch", path)[0] == 0
+    with pytest.raises(ptxdbg.PtxdbgError, match="absent"):
+        ptxdbg.run(RACE, args=[cell]).bundle(tmp_path / "absent" / "race.ptxcap")
 
 
 def test_many_launches_leak_nothing():
@@ -203,3 +215,193 @@ def test_ctrl_c_ends_a_kernel_that_does_not_end():
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         ptxdbg.run(SPIN, args=[cell])
+
+
+def test_the_command_is_in_the_package(tmp_path):
+    file = tmp_path / "race.ptx"
+    file.write_text(RACE)
+    status, out, _ = command("--batch", "--grid", "2", file)
+    assert status == 1 and "race.global" in out
+    status, _, error = command("--nonsense")
+    assert status == 2 and "nonsense" in error
+
+
+def test_a_lock_that_lacks_a_fence_is_found():
+    locks = (Path(__file__).parents[2] / "fixtures" / "orders" / "locks.ptx").read_text()
+    lock, total = np.zeros(1, np.int32), np.zeros(1, np.float32)
+    for kernel, is_right in (("lock_right", True), ("lock_no_acquire", False), ("lock_narrow_release", False)):
+        found = ptxdbg.run(locks, kernel, grid=2, block=32, args=[lock, total]).findings
+        assert (found == []) == is_right, kernel
+        assert ptxdbg.run(locks, kernel, grid=2, block=32, args=[lock, total], orders=0).findings == []
+        with ptxdbg.catch(orders=0):
+            ptxdbg.run(locks, kernel, grid=2, block=32, args=[lock, total])
+
+
+def test_a_session_goes_through_the_run():
+    x, y = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+    result = ptxdbg.run(SCALE, block=8, args=[x, y, 3.0, 8])
+    session = result.session()
+    assert "reakpoint 1" in session.execute("break 26")
+    session.execute("run\nlane 5")
+    assert session.execute("print %f2").split() == ["%f2", "=", "15"]
+    with pytest.raises(ptxdbg.PtxdbgError, match="%f9"):
+        session.execute("print %f9")
+    assert (y == 3 * x).all()
+
+
+def test_ctrl_c_ends_a_command_of_a_session():
+    session = ptxdbg.run(RACE, grid=64, block=32, args=[np.zeros(1, np.uint32)]).session()
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        session.execute("explore 1000000")
+
+
+def test_debug_without_a_terminal_takes_commands(capsys):
+    x = np.ones(8, np.float32)
+    result = ptxdbg.run(SCALE, block=8, args=[x, x, 3.0, 8])
+    with pytest.raises(ptxdbg.PtxdbgError, match="needs a terminal"):
+        result.debug()
+    result.debug("break 26", "run", "print %f2")
+    assert "(ptxdbg) print %f2\n%f2 = 3" in capsys.readouterr().out
+
+
+def test_debug_opens_the_debugger_in_a_terminal(tmp_path):
+    script = tmp_path / "it.py"
+    script.write_text(f"import numpy as np, ptxdbg\nPTX = {RACE!r}\n"
+                      "ptxdbg.run(PTX, grid=2, block=32, args=[np.zeros(1, np.uint32)]).debug('info launch', 'quit')\n")
+    environment = {**os.environ, "TERM": "dumb", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    near, far = pty.openpty()
+    process = subprocess.Popen([sys.executable, script], stdin=far, stdout=far, stderr=far, env=environment, start_new_session=True)
+    os.close(far)
+    out = b""
+    try:
+        while data := os.read(near, 1 << 16):
+            out += data
+    except OSError:  # the other end is closed
+        pass
+    os.close(near)
+    assert process.wait(60) == 0 and b"info launch" in out and b"grid" in out, out
+
+
+def test_what_wrote_memory_is_known():
+    x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    result = ptxdbg.run(SCALE, grid=2, block=32, args=[x, y, 2.0, 40])
+    address = y.__array_interface__["data"][0]
+    writers = result.writers([(address + 4 * 35, 4), (address + 4 * 50, 4)])
+    assert writers[0].block == (1, 0, 0) and writers[0].thread == (3, 0, 0) and writers[0].place == "kernel.ptx:26"
+    assert writers[1] is None
+
+
+def test_memory_behind_addresses_in_memory():
+    follow = SCALE.replace("ld.global.f32 %f2, [%d1];", "mov.f32 %f2, 0f40000000; ld.global.u64 %d2, [%d1];")
+    target, table = np.zeros(4, np.float32), np.zeros(1, np.uint64)
+    table[0] = target.__array_interface__["data"][0]
+    assert ptxdbg.run(follow, args=[table, None, 2.0, 1]).findings[0].id == "memory.out_of_bounds"
+    with ptxdbg.reachable(target):
+        assert ptxdbg.run(follow, args=[table, None, 2.0, 1]).findings == []
+    assert target[0] == 4
+    with pytest.raises(TypeError, match="a int is no array"), ptxdbg.reachable(7):
+        pass
+
+
+CUDA = """
+#include <cuda_fp16.h>
+// Not this: __global__ void scale(int wrong) {}
+__global__ void __launch_bounds__(128) scale(float *data, const float factor, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i <= n)
+        data[i] *= __half2float(__float2half(factor));
+}
+"""
+
+
+def compiles_cuda():
+    from ptxdbg import cuda
+
+    if cuda._nvrtc() is None and cuda._nvcc() is None:
+        pytest.skip("neither NVRTC nor nvcc is found")
+    return cuda
+
+
+def test_cuda_is_compiled():
+    cuda = compiles_cuda()
+    x = np.arange(100, dtype=np.float32)
+    assert ptxdbg.run(source=CUDA, grid=4, block=32, args=[x, 2.0, 99]).findings == []
+    assert (x == 2 * np.arange(100)).all()
+    found = ptxdbg.run(source=CUDA, grid=4, block=32, args=[x, 2.0, 100]).findings
+    assert [finding.id for finding in found] == ["memory.out_of_bounds"]
+    assert found[0].second.source == "kernel.cu:7" and "just past the end of 'data'" in found[0].message
+    with pytest.raises(cuda.CompileError, match=r'kernel.cu\(1\): error: identifier "x" is undefined'):
+        ptxdbg.run(source="__global__ void f() { x; }")
+    assert ptxdbg.run(source=CUDA, block=32, args=[x, 2.0, 9], options=["-arch=compute_80"]).findings == []
+
+
+def test_nvcc_compiles_where_nvrtc_is_not(monkeypatch):
+    from ptxdbg import cuda
+
+    if cuda._nvcc() is None:
+        pytest.skip("no nvcc is found")
+    monkeypatch.setattr(cuda, "_nvrtc", lambda: None)
+    cuda._compiled.cache_clear()
+    x = np.ones(8, np.float32)
+    assert ptxdbg.run(source=CUDA, block=8, args=[x, 4.0, 7]).findings == []
+    assert (x == 4).all()
+    with pytest.raises(cuda.CompileError, match=r'kernel.cu\(1\): error: identifier "x" is undefined'):
+        ptxdbg.run(source="__global__ void f() { x; }")
+    cuda._compiled.cache_clear()
+
+
+def test_a_raw_kernel_of_cupy_is_compiled():
+    compiles_cuda()
+
+    class RawKernel:
+        code, name, options = CUDA, "scale", ("-DUNUSED=1",)
+
+    x = np.ones(8, np.float32)
+    assert ptxdbg.run(RawKernel(), block=8, args=[x, 4.0, 7]).findings == []
+    assert (x == 4).all()
+
+
+def test_without_a_compiler_it_says_what_to_install(monkeypatch):
+    from ptxdbg import cuda
+
+    monkeypatch.setattr(cuda, "_nvrtc", lambda: None)
+    monkeypatch.setattr(cuda, "_nvcc", lambda: None)
+    with pytest.raises(cuda.CompileError, match="pip install nvidia-cuda-nvrtc"):
+        ptxdbg.run(source="__global__ void absent() {}")
+
+
+def test_a_kernel_of_numba():
+    cuda = pytest.importorskip("numba.cuda")
+
+    @cuda.jit
+    def saxpy(out, x, a):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] += a * x[i, 1]
+
+    @cuda.jit
+    def race(cell):
+        cell[0] += 1
+
+    x, out = np.arange(200, dtype=np.float32).reshape(100, 2), np.ones(100, np.float32)
+    try:
+        result = ptxdbg.run(saxpy, grid=4, block=32, args=[out, x, 2.0])
+    except ptxdbg.PtxdbgError as error:
+        assert "pip install" in str(error)
+        pytest.skip(str(error))
+    assert result.findings == [] and (out == 1 + 2 * x[:, 1]).all()
+    found = ptxdbg.run(race, grid=4, block=32, args=[np.zeros(1, np.int64)]).findings[0]
+    assert found.id == "race.global" and found.memory == "cell" and "test_run.py" in found.first.source
+    text = cuda.compile_ptx(race.py_func, "void(int64[:])", cc=(9, 0))[0]
+    cell = np.zeros(4, np.int64)
+    assert ptxdbg.run(text, args=[None, None, 4, 8, cell, 4, 8]).findings == [] and cell[0] == 1
+
+
+def test_what_is_no_kernel_says_what_is():
+    for given in ({}, {"ptx": RACE, "source": CUDA}):
+        with pytest.raises(TypeError, match="one of ptx and source"):
+            ptxdbg.run(**given)
+    with pytest.raises(TypeError, match="a int is no kernel"):
+        ptxdbg.run(7)

@@ -1,5 +1,9 @@
 """Triton kernels on NumPy arrays, without a GPU."""
 
+import shutil
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -94,3 +98,87 @@ def test_torch_tensors_and_autotune():
     out = torch.zeros_like(x)
     tuned[lambda meta: (triton.cdiv(700, meta["BLOCK"]),)](x, out, 700)
     assert (out == 2 * x).all()
+
+
+@triton.jit
+def off_by_one(x, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = tl.where(at == 300, 0.0, tl.load(x + at, at < n) + 1)
+    tl.store(out + at, value, at < n)
+
+
+def wrong_element(call, reference, **tolerance):
+    with pytest.raises(ptxdbg.triton.MismatchError) as error:
+        ptxdbg.triton.check(call, reference, **tolerance)
+    return error.value
+
+
+def test_check_names_the_first_wrong_element_and_the_line_that_wrote_it():
+    x, out = np.arange(400, dtype=np.float32).reshape(4, 100), np.zeros((4, 100), np.float32)
+
+    def call():
+        off_by_one[(4,)](x, out, 400, BLOCK=128)
+
+    def in_place(x, out):
+        out[:] = x + 1
+
+    for reference in ({"out": x + 1}, x + 1, lambda x: x + 1, lambda x: {"out": x + 1}, in_place):
+        error = wrong_element(call, reference)
+        assert (error.name, error.index, error.value, error.expected, error.wrong) == ("out", (3, 0), 0, 301, 1)
+        assert error.writer.block == (2, 0, 0)
+        assert "written at test_triton.py:" in str(error) and "tl.store(out + at, value, at < n)" in str(error)
+    expected = x + 1
+    expected[3, 0] = 0
+    ptxdbg.triton.check(call, {"out": expected})
+    ptxdbg.triton.check(call, lambda x: x + 1, rtol=0, atol=400)
+    with pytest.raises(ValueError, match="the arrays of the kernels are 'x', 'out'"):
+        ptxdbg.triton.check(call, {"y": x})
+    with pytest.raises(ValueError, match="has 2 arrays, and the kernels write 'out'"):
+        ptxdbg.triton.check(call, (x, x))
+    with pytest.raises(TypeError, match="takes 'z'"):
+        ptxdbg.triton.check(call, lambda z: z)
+    with pytest.raises(ValueError, match="the shape"):
+        ptxdbg.triton.check(call, {"out": x[0]})
+    with pytest.raises(ValueError, match="no kernel"):
+        ptxdbg.triton.check(lambda: None, {"out": x})
+
+
+def test_check_of_what_a_function_returns():
+    torch = pytest.importorskip("torch")
+
+    def plus_one(x):
+        out = torch.empty_like(x)
+        off_by_one[(4,)](x, out, x.numel(), BLOCK=128)
+        return out
+
+    for dtype in (torch.float32, torch.bfloat16):
+        x = torch.arange(400).to(dtype)
+        error = wrong_element(lambda: plus_one(x), x + 1)
+        assert (error.name, error.index) == ("the result", (300,)) and "off_by_one" in error.writer.place
+    error = wrong_element(lambda: plus_one(x), torch.zeros(400))
+    assert error.index == (0,) and error.wrong == 399
+
+
+def test_kernels_are_compiled_for_the_architecture_that_is_installed():
+    x, out = np.ones(8, np.float32), np.zeros(8, np.float32)
+    targets = []
+    for arch in (80, 90, 80):
+        ptxdbg.triton.install(arch=arch)
+        compiled = add[(1,)](x, x, out, 8, BLOCK=8)
+        targets.append(compiled.metadata.target.arch)
+    assert targets == [80, 90, 80]
+
+
+def test_findings_name_the_parameter():
+    assert ptxdbg.triton.run(lost, (4,), np.zeros(1, np.int32)).findings[0].memory == "cell"
+
+
+def test_a_bundle_holds_the_python_source(tmp_path):
+    path = tmp_path / "lost.ptxcap"
+    ptxdbg.triton.run(lost, (4,), np.zeros(1, np.int32)).bundle(path)
+    words = [sys.executable, "-m", "ptxdbg", "--batch", "--no-init", path]
+    done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=tmp_path)
+    assert done.returncode == 1 and "race.global: " in done.stdout and "test_triton.py:" in done.stdout, done
+    if shutil.which("zstd"):
+        members = subprocess.run(["zstd", "-dc", path], capture_output=True).stdout
+        assert b"tl.store(cell, tl.load(cell) + 1)" in members and b"lost.ptx" in members

@@ -8,14 +8,15 @@ runs the kernel on the arrays in place; ``result.findings`` says what is wrong w
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 
-from ._arguments import collect
-from ._ptxdbg import Finding, Module, PtxdbgError, Result, Side
+from ._arguments import collect, memory_of
+from ._ptxdbg import Finding, Module, PtxdbgError, Result, Session, Side, Writer
 from ._ptxdbg import run as _run
 
-__all__ = ["Finding", "FindingsError", "Module", "PtxdbgError", "Result", "Side", "catch", "run"]
+__all__ = ["Finding", "FindingsError", "Module", "PtxdbgError", "Result", "Session", "Side", "Writer", "catch", "reachable", "run"]
 
 
 class FindingsError(Exception):
@@ -31,14 +32,36 @@ _catching = threading.local()
 
 
 @contextlib.contextmanager
-def catch(notes=False):
-    """Runs in this block raise :class:`FindingsError` where a kernel has a mistake; with ``notes`` also where it has a note."""
-    before = getattr(_catching, "level", None)
+def catch(notes=False, orders=None):
+    """Runs in this block raise :class:`FindingsError` where a kernel has a mistake; with ``notes`` also where it has a note. ``orders``
+    is that of runs that do not say it."""
+    before = vars(_catching).copy()
     _catching.level = "note" if notes else "warning"
+    if orders is not None:
+        _catching.orders = orders
     try:
         yield
     finally:
-        _catching.level = before
+        vars(_catching).clear()
+        vars(_catching).update(before)
+
+
+@contextlib.contextmanager
+def reachable(*arrays, **named):
+    """Kernels that run in this block may use these arrays, whose addresses they find in memory: a table of pointers, a linked list. An
+    array that is an argument is reachable without it. ``named`` arrays have their name in findings."""
+    alive = []
+    ranges = [(*memory_of(array, alive), name) for name, array in [("reachable", array) for array in arrays] + list(named.items())]
+    before = getattr(_catching, "ranges", [])
+    _catching.ranges = before + ranges
+    try:
+        yield
+    finally:
+        _catching.ranges = before
+
+
+def _reachable():
+    return getattr(_catching, "ranges", [])
 
 
 def _three(extents, what):
@@ -49,27 +72,71 @@ def _three(extents, what):
     return [int(extent) for extent in given] + [1] * (3 - len(given))
 
 
-def _raise_if_caught(result):
+def _orders(orders):
+    """How many more runs critical sections may take that are run the other way round."""
+    return orders if orders is not None else getattr(_catching, "orders", 1)
+
+
+def _is_caught(result):
     level = getattr(_catching, "level", None)
-    if level is not None and any(level == "note" or finding.severity != "note" for finding in result.findings):
-        raise FindingsError(result)
+    return level is not None and any(level == "note" or finding.severity != "note" for finding in result.findings)
 
 
-def run(ptx, kernel=None, *, grid=1, block=1, args=(), shared=0, cluster=None, cooperative=False, checks="all",
-        schedule="in-order", seed=0, step_limit=None, name="kernel.ptx"):
-    """Runs a kernel of ``ptx``, a text or a :class:`Module`, and returns what it came to.
+#: Modules by text and name: a text that is run often is read once.
+_read = functools.lru_cache(maxsize=64)(Module)
+
+
+def _opened(ptx, kernel, source, options, name, args):
+    """The module, the kernel and the arguments of what :func:`run` is given, and their names where the PTX has others."""
+    if (ptx is None) == (source is None):
+        raise TypeError("one of ptx and source: PTX, or CUDA C++ with the keyword source")
+    if isinstance(ptx, Module):
+        return ptx, kernel, args, None
+    if isinstance(ptx, str):
+        return _read(ptx, name or "kernel.ptx"), kernel, args, None
+    if source is None and hasattr(ptx, "py_func"):
+        from ._numba import lowered
+
+        text, name, named = lowered(ptx, args, name)
+        return _read(text, name), None, [value for _, value in named], [own for own, _ in named]
+    if source is None and isinstance(getattr(ptx, "code", None), str):
+        # A RawKernel of CuPy.
+        source, kernel, options = ptx.code, kernel or ptx.name, (*ptx.options, *options)
+    if source is None:
+        raise TypeError(f"a {type(ptx).__name__} is no kernel: PTX as text or Module, a kernel of Numba or a RawKernel of CuPy is")
+    from .cuda import compile as compiled
+    from .cuda import parameter_names
+
+    module = compiled(source, options=options, name=name or "kernel.cu")
+    return module, kernel, args, parameter_names(source, module.params(kernel)[0])
+
+
+def run(ptx=None, kernel=None, *, source=None, grid=1, block=1, args=(), shared=0, cluster=None, cooperative=False, checks="all",
+        schedule="in-order", seed=0, step_limit=None, orders=None, options=(), name=None):
+    """Runs a kernel and returns what it came to.
+
+    ``ptx`` is a text or a :class:`Module`, a kernel of Numba, or a RawKernel of CuPy; or ``source`` is CUDA C++, which is compiled with
+    ``options`` (:func:`ptxdbg.cuda.compile`).
 
     ``args`` are the parameters in order: NumPy arrays, torch CPU tensors and what offers DLPack or an array interface are passed by
     address, and updated in place; views of one array alias as they do on a device. Numbers are converted to the type of the parameter;
     ``bytes`` and ctypes structures are taken as they are. Ctrl-C ends the run.
+
+    As many more runs as ``orders``, 1 without it, are made at most for critical sections of one lock that came in one order only, which
+    are run the other way round; they cost nothing where there are none.
     """
-    module = ptx if isinstance(ptx, Module) else Module(ptx, name)
+    # A test that fails in here is shown where it calls it.
+    __tracebackhide__ = True
+    module, kernel, args, names = _opened(ptx, kernel, source, options, name, args)
     full_name, params = module.params(kernel)
+    if names and len(names) == len(params):
+        params = [(own, kind, size) for own, (_, kind, size) in zip(names, params)]
     values, ranges, _alive = collect(params, args)
-    result = _run(module, full_name, _three(grid, "grid"), _three(block, "block"), values, ranges,
+    result = _run(module, full_name, _three(grid, "grid"), _three(block, "block"), values, ranges + _reachable(),
                   cluster=None if cluster is None else _three(cluster, "cluster"), shared=int(shared), cooperative=bool(cooperative),
-                  checks=checks, schedule=schedule, seed=seed, step_limit=step_limit)
-    _raise_if_caught(result)
+                  checks=checks, schedule=schedule, seed=seed, step_limit=step_limit, orders=_orders(orders))
+    if _is_caught(result):
+        raise FindingsError(result)
     return result
 
 

@@ -29,6 +29,14 @@ def collect(params, args):
     return values, ranges, alive
 
 
+def memory_of(arg, alive):
+    """Start and length of the allocation that an array is a view of."""
+    memory = _memory(arg, alive)
+    if memory is None:
+        raise TypeError(f"a {type(arg).__name__} is no array")
+    return memory[1:]
+
+
 def _integer(value, size):
     if not -(1 << (8 * size - 1)) <= value < 1 << (8 * size):
         raise OverflowError(f"{value} does not fit")

@@ -11,6 +11,15 @@ import pytest
 def pytest_addoption(parser):
     group = parser.getgroup("ptxdbg")
     group.addoption("--ptxdbg-strict", action="store_true", help="a note fails a test as well")
+    group.addoption("--ptxdbg-orders", type=_count, metavar="N",
+                    help="as many more runs at most for critical sections of a lock, which are run the other way round; 1 without it")
+
+
+def _count(text):
+    """A number that is not negative."""
+    if not text.isdecimal():
+        raise ValueError(text)
+    return int(text)
 
 
 @pytest.fixture
@@ -18,7 +27,7 @@ def ptxdbg_clean(request, tmp_path_factory):
     """Kernels that run in this test must have no mistakes."""
     import ptxdbg
 
-    with ptxdbg.catch(notes=request.config.getoption("--ptxdbg-strict")):
+    with ptxdbg.catch(notes=request.config.getoption("--ptxdbg-strict"), orders=request.config.getoption("--ptxdbg-orders")):
         yield ptxdbg
 
 

@@ -18,12 +18,13 @@ from pathlib import Path
 
 import numpy as np
 
-from . import FindingsError, Module
+from . import FindingsError, Module, _is_caught, _orders, _reachable
 from ._arguments import _memory
+from ._compare import MismatchError, Recorder, compare
 from ._ptxdbg import run as _run
 from ._ptxdbg import tensor_map as _tensor_map
 
-__all__ = ["TritonFindingsError", "install", "last", "run"]
+__all__ = ["MismatchError", "TritonFindingsError", "check", "install", "last", "run"]
 
 _WARP = 32
 _INTEGERS = {"i1": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8}
@@ -32,13 +33,16 @@ _FLOATS = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d"}
 #: The result of the last kernel that ran.
 last = None
 
+#: What notes the kernels that run, inside of :func:`check`.
+_recorder = None
+
 
 class TritonFindingsError(FindingsError):
     """A kernel has mistakes; the message begins with the line of the Python source."""
 
     def __init__(self, result, kernel):
         super().__init__(result)
-        first = self.findings[0]
+        first = (self.findings or result.findings)[0]
         side = first.second or first.first
         place = side.source if side is not None and side.source else kernel
         self.args = (f"{place}: {first.id}: {first.message}\n{self.args[0]}",)
@@ -95,13 +99,13 @@ class _Utils:
         pass
 
 
-def _flat(types, args):
-    """Types and values of a signature with tuples, one after the other; constants have no value in the kernel."""
-    for kind, arg in zip(types, args):
+def _flat(names, types, args):
+    """Names, types and values of a signature with tuples, one after the other; constants have no value in the kernel."""
+    for name, kind, arg in zip(names, types, args):
         if isinstance(kind, (tuple, list)):
-            yield from _flat(kind, arg)
+            yield from _flat([f"{name}[{index}]" for index in range(len(kind))], kind, arg)
         elif kind != "constexpr":
-            yield kind, arg
+            yield name, kind, arg
 
 
 def _pointer(name, arg, ranges, alive):
@@ -135,9 +139,12 @@ def _descriptor(kind, arg, meta, utils):
     if meta is None:
         element = re.match(r"tensordesc<([^[>]*)", kind).group(1)
         head = [("*" + element, arg.base)] + [("i64", extent) for extent in shape] + [("i64", stride) for stride in strides]
-        return head + [("i1", arg.padding == "nan")] + tail
+        # Later versions say how floats are rounded.
+        rounds = [("i1", arg.round_f32_to_tf32)] if hasattr(arg, "round_f32_to_tf32") else []
+        return head + [("i1", arg.padding == "nan")] + rounds + tail
     # The device numbers types otherwise than the host.
     number = {8: 10, 9: 8, 10: 9}.get(meta["elem_type"], meta["elem_type"])
+    number = 11 if getattr(arg, "round_f32_to_tf32", False) else number
     inner = shape[:-1] + [shape[-1] * 2] if meta["fp4_padded"] else shape
     padding = 1 if arg.padding == "nan" else 0
     base = arg.base.data_ptr() if hasattr(arg.base, "data_ptr") else _Array(arg.base).data_ptr()
@@ -150,6 +157,8 @@ class _Launcher:
 
     def __init__(self, driver, src, metadata):
         self._driver = driver
+        self._names = list(src.signature)
+        self._source = getattr(getattr(getattr(src, "fn", None), "fn", None), "__code__", None)
         self._signature = list(src.signature.values())
         self._metadata = metadata
         self._module = None
@@ -173,13 +182,14 @@ class _Launcher:
         """The bytes of all parameters, the memory that they lead to, and what must stay alive."""
         metas = list(getattr(self._metadata, "tensordesc_meta", None) or [])
         typed = []
-        for kind, arg in _flat(self._signature, args):
+        for name, kind, arg in _flat(self._names, self._signature, args):
             if kind.startswith("tensordesc"):
-                typed.extend(_descriptor(kind, arg, metas.pop(0) if metas else None, self._driver.utils))
+                parts = _descriptor(kind, arg, metas.pop(0) if metas else None, self._driver.utils)
+                typed.extend((name, *part) for part in parts)
             else:
-                typed.append((kind, arg))
+                typed.append((name, kind, arg))
         values, ranges, alive = [], [], []
-        for (kind, arg), (name, _, size) in zip(typed, params):
+        for (name, kind, arg), (_, _, size) in zip(typed, params):
             if kind == "nvTmaDesc":
                 made, base = arg
                 _pointer(name, base, ranges, alive)
@@ -207,18 +217,24 @@ class _Launcher:
                 ranges.append((address, scratch.size - 128, "scratch"))
             values.append((address if size else 0).to_bytes(8, "little"))
         cluster = tuple(getattr(meta, "cluster_dims", None) or (ctas, 1, 1)) if ctas > 1 else None
+        if _recorder is not None:
+            _recorder.before(zip(self._names, (arg.array if isinstance(arg, _Array) else arg for arg in args)))
         if enter_hook is not None:
             enter_hook(launch_metadata)
-        result = _run(module, meta.name, [grid_x * ctas, grid_y, grid_z], [_WARP * meta.num_warps, 1, 1], values, ranges,
+        options = dict(self._driver.options)
+        options["orders"] = _orders(options["orders"])
+        result = _run(module, meta.name, [grid_x * ctas, grid_y, grid_z], [_WARP * meta.num_warps, 1, 1], values, ranges + _reachable(),
                       cluster=cluster and list(cluster), shared=meta.shared,
-                      cooperative=bool(getattr(meta, "launch_cooperative_grid", False)), **self._driver.options)
+                      cooperative=bool(getattr(meta, "launch_cooperative_grid", False)), **options)
         if exit_hook is not None:
             exit_hook(launch_metadata)
         last = result
+        if _recorder is not None:
+            _recorder.after(result, self._source.co_filename if self._source is not None else None)
         self._driver.executed += result.thread_instructions
         if result.printed:
             sys.stdout.write(result.printed.decode(errors="replace"))
-        if any(finding.severity != "note" for finding in result.findings):
+        if _is_caught(result) or any(finding.severity != "note" for finding in result.findings):
             raise TritonFindingsError(result, meta.name)
 
 
@@ -248,7 +264,8 @@ def _driver(arch, options):
             return GPUTarget("cuda", arch, _WARP)
 
         def get_current_device(self):
-            return 0
+            # Triton keeps what it has compiled by device.
+            return arch
 
         def set_current_device(self, device):
             pass
@@ -288,12 +305,12 @@ def _driver(arch, options):
     return Driver()
 
 
-def install(arch=90, *, checks="all", schedule="in-order", seed=0, step_limit=None):
-    """Makes ptxdbg the driver of Triton in this process; kernels are compiled for ``sm_<arch>``."""
+def install(arch=90, *, checks="all", schedule="in-order", seed=0, step_limit=None, orders=None):
+    """Makes ptxdbg the driver of Triton in this process; kernels are compiled for ``sm_<arch>``, and run as :func:`ptxdbg.run` says."""
     import triton
     from triton.runtime import jit
 
-    options = {"checks": checks, "schedule": schedule, "seed": seed, "step_limit": step_limit}
+    options = {"checks": checks, "schedule": schedule, "seed": seed, "step_limit": step_limit, "orders": orders}
     triton.runtime.driver.set_active(_driver(arch, options))
     if getattr(jit.JITFunction.run, "_of_ptxdbg", False):
         return
@@ -325,6 +342,33 @@ def run(kernel, grid, *args, **meta):
     finally:
         config._active = before
     return last
+
+
+def check(call, reference, *, rtol=None, atol=None):
+    """Calls ``call``, which launches kernels, and compares what they leave with a reference.
+
+    >>> check(lambda: add[grid](x, y, out, n, BLOCK=256), lambda x, y: {"out": x + y})
+
+    ``reference`` is what is expected: arrays by the names of the kernel's parameters; or where ``call`` returns arrays, as many; or one
+    for each array that the kernels write to. Or it is a function that returns this. It is called with copies of the arrays as they were
+    before, those that its own parameters name; where it returns nothing, those are compared that it has changed.
+
+    An element may differ by ``atol`` and by ``rtol`` of the expected magnitude; without them by what ``torch.testing.assert_close`` takes
+    for the type. :class:`MismatchError` names the first wrong element, and the line that wrote it. Returns what ``call`` does.
+    """
+    global _recorder
+    if (rtol is None) != (atol is None):
+        raise ValueError("rtol and atol go together")
+    before, _recorder = _recorder, Recorder()
+    try:
+        returned, recorder = call(), _recorder
+    finally:
+        _recorder = before
+    if not recorder.results:
+        raise ValueError("the call has run no kernel here: is ptxdbg.triton installed, and the grid not empty?")
+    __tracebackhide__ = True
+    compare(recorder, returned, reference, rtol, atol)
+    return returned
 
 
 def _main():
