@@ -1,0 +1,84 @@
+"""What a launch costs beside its instructions: python python/bench.py, with the package as it ships (a release build)."""
+
+import importlib.util
+import time
+
+import numpy as np
+import ptxdbg
+
+PTX = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry scale(.param .u64 x, .param .u64 y, .param .f32 a, .param .u32 n)
+{
+    .reg .pred %p;
+    .reg .b32 %r<5>;
+    .reg .f32 %f<3>;
+    .reg .b64 %d<5>;
+    ld.param.u64 %d1, [x];
+    ld.param.u64 %d2, [y];
+    ld.param.f32 %f1, [a];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.u32 %r2, %r2, %r3, %r4;
+    setp.ge.u32 %p, %r2, %r1;
+    @%p bra done;
+    mul.wide.u32 %d3, %r2, 4;
+    add.s64 %d1, %d1, %d3;
+    add.s64 %d2, %d2, %d3;
+    ld.global.f32 %f2, [%d1];
+    mul.f32 %f2, %f2, %f1;
+    st.global.f32 [%d2], %f2;
+done:
+    ret;
+}
+"""
+
+
+def best(call, times, rounds=5):
+    """The least time of a call, in microseconds."""
+    least = float("inf")
+    for _ in range(rounds):
+        start = time.perf_counter()
+        for _ in range(times):
+            call()
+        least = min(least, time.perf_counter() - start)
+    return least / times * 1e6
+
+
+def main():
+    x, y = np.ones(256, np.float32), np.zeros(256, np.float32)
+    module = ptxdbg.Module(PTX)
+    for what, ptx in (("Module", module), ("text", PTX)):
+        for checks in ("all", "none"):
+            cost = best(lambda: ptxdbg.run(ptx, block=32, args=[x, y, 2.0, 32], checks=checks), 1000)
+            print(f"a launch of one warp, {what}, checks {checks}: {cost:.0f} us, {cost / 1000:.2f} s a thousand")
+    print(f"reading the module: {best(lambda: ptxdbg.Module(PTX), 50):.0f} us")
+    large = np.zeros(1 << 20, np.float32)
+    cost = best(lambda: ptxdbg.run(module, block=32, args=[large, large, 2.0, 32]), 1000)
+    print(f"a launch of one warp on 4 MiB, of which it touches a page: {cost:.0f} us")
+    if importlib.util.find_spec("triton") is not None:
+        bench_triton(x)
+
+
+def bench_triton(x):
+    import triton
+    import triton.language as tl
+    from ptxdbg.triton import install
+
+    def kernel(x, n, BLOCK: tl.constexpr):
+        at = tl.arange(0, BLOCK)
+        tl.store(x + at, tl.load(x + at, at < n) + 1, at < n)
+
+    install()
+    kernel.__globals__["tl"] = tl
+    jitted = triton.jit(kernel)
+    cost = best(lambda: jitted[(1,)](x, 32, BLOCK=32, num_warps=1), 300)
+    print(f"a launch of one warp of Triton: {cost:.0f} us")
+
+
+if __name__ == "__main__":
+    main()
