@@ -120,6 +120,7 @@ impl Block {
             for warp in &mut self.warps {
                 (warp.known, warp.own) = (None, None);
                 warp.lane_clocks.clear();
+                warp.lanewise.clear();
             }
             return;
         }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::operation::ASYNC_KINDS;
+use super::operation::{ASYNC_KINDS, Agent, AsyncKind, Operation};
 use crate::base::lanes::LaneMask;
 use crate::base::{Tick, WarpId};
 
@@ -248,6 +248,24 @@ impl VectorClock {
             let own = known.own.clone();
             proxies.iter().for_each(|proxy| known.asynchronous_mut().fenced[*proxy as usize].join(&own));
         }
+    }
+}
+
+/// The kinds of knowledge each of which is enough to know what `operation`, an operation of `kind`, did.
+pub fn kinds_of(kind: AsyncKind, operation: &Operation) -> impl Iterator<Item = AsyncKind> {
+    let read = kind == AsyncKind::Bulk && operation.only_reads;
+    [Some(kind), read.then_some(AsyncKind::BulkRead)].into_iter().flatten()
+}
+
+/// Whether `clock` holds what `lanes` of `operation` did.
+pub fn is_in(clock: &VectorClock, operation: &Operation, lanes: LaneMask) -> bool {
+    let Some(known) = clock.of(operation.block) else { return false };
+    let of = |ticks: &CompressedClock| ticks.of(operation.warp, lanes) > operation.tick;
+    let asynchronous = known.asynchronous();
+    match operation.agent {
+        Agent::Threads => of(&known.own),
+        Agent::Async(kind) => asynchronous.is_some_and(|known| kinds_of(kind, operation).any(|kind| of(&known.done[kind as usize]))),
+        Agent::Copy(number) => asynchronous.is_some_and(|known| known.copies.contains(number)),
     }
 }
 

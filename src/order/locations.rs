@@ -4,17 +4,15 @@
 //! strong read of it acquires them at once if it is an acquire, and otherwise at the reader's next fence.
 
 use crate::base::WarpId;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use super::clock::{VectorClock, join_shared};
+use super::lanewise::{LanewiseClock, LanewiseClocks};
+use super::location_table::{LocationKey, LocationTable};
+use crate::base::lanes::{LaneMask, PerLane};
 use crate::isa::Scope;
-
-/// A location: 0 for global memory, or the block slot of a block plus one; the address; and the bytes of the access,
-/// since accesses of different sizes are never morally strong.
-pub type LocationKey = (u32, u64, u32);
 
 /// A thread: block number, warp and lane.
 pub type Writer = (u32, WarpId, u8);
@@ -22,9 +20,26 @@ pub type Writer = (u32, WarpId, u8);
 /// Entries of clocks that a location keeps releaser by releaser; of more, the releases of the first blocks are known together only.
 const KEPT_ENTRIES: usize = 1 << 12;
 
+/// What was released with the value of a location.
+#[derive(Clone, Debug)]
+enum Location {
+    /// Clocks, by writes of any kind.
+    Released(ReleasedClocks),
+    /// The clock of one lane, by the last of read-modify-writes each of which acquired what the one before it had released.
+    Lanewise(LanewiseRelease),
+}
+
+/// What a lane of a warp released together with the other lanes, in a scope as wide as the grid.
+#[derive(Clone, Debug)]
+struct LanewiseRelease {
+    writer: Writer,
+    scope: Scope,
+    clock: Arc<LanewiseClock>,
+}
+
 /// The clocks that were released with the value of a location.
 #[derive(Clone, Debug, Default)]
-pub struct Location {
+struct ReleasedClocks {
     /// The clocks, by scope.
     released: Vec<Released>,
     /// The last strong write: by which thread, and in which scope.
@@ -57,7 +72,7 @@ struct Released {
 /// Locations through which something was released.
 #[derive(Clone, Debug, Default)]
 pub struct Locations {
-    table: BTreeMap<LocationKey, Location>,
+    table: LocationTable<Location>,
 }
 
 /// What a read of a location acquires.
@@ -69,6 +84,21 @@ pub enum AcquireResult {
 }
 
 impl Location {
+    /// Its clocks, lane by lane.
+    fn clocks(&mut self) -> &mut ReleasedClocks {
+        if let Location::Lanewise(LanewiseRelease { writer, scope, clock }) = self {
+            let (block, _, lane) = *writer;
+            let clock = Arc::new(clock.of(LaneMask::of(usize::from(lane))));
+            let by_block = smallvec::smallvec![(block, clock)];
+            let released = vec![Released { scope: (*scope).min(Scope::Gpu), sc: ScFence::Unrelated, by_block, all: None }];
+            *self = Location::Released(ReleasedClocks { released, last: Some((*writer, *scope)) });
+        }
+        let Location::Released(clocks) = self else { unreachable!("what was released lanewise is clocks now") };
+        clocks
+    }
+}
+
+impl ReleasedClocks {
     /// Whether a thread of `block` observes the last write by a read in `scope`: the two are morally strong.
     fn is_observed(&self, scope: Scope, block: u32, cluster: u32) -> bool {
         self.last.is_none_or(|((writer, ..), write_scope)| write_scope.min(scope) >= scope_of(writer, block, cluster))
@@ -138,10 +168,10 @@ impl Locations {
         cluster: u32,
         clocks: Vec<(Scope, ScFence, Arc<VectorClock>)>,
     ) {
-        if clocks.is_empty() && !self.table.contains_key(&key) {
+        if clocks.is_empty() && self.table.get_mut(key).is_none() {
             return;
         }
-        let location = self.table.entry(key).or_default();
+        let location = self.table.get_or_insert_with(key, || Location::Released(ReleasedClocks::default())).clocks();
         // Later writes of a thread to the same location release again what it released before.
         let is_same = location.last.is_some_and(|(last, _)| last == writer);
         if !is_same && (!keeps || !location.is_observed(scope, writer.0, cluster)) {
@@ -158,8 +188,14 @@ impl Locations {
     }
 
     /// A strong read in a scope, which acquires at once or not, by a thread of `block`, whose cluster has `cluster` blocks.
-    pub fn read(&self, key: LocationKey, (scope, at_once): (Scope, bool), block: u32, cluster: u32) -> impl Iterator<Item = AcquireResult> {
-        let location = self.table.get(&key);
+    pub fn read(
+        &mut self,
+        key: LocationKey,
+        (scope, at_once): (Scope, bool),
+        block: u32,
+        cluster: u32,
+    ) -> impl Iterator<Item = AcquireResult> {
+        let location = self.table.get_mut(key).map(|location| &*location.clocks());
         let is_observed = location.is_some_and(|location| location.is_observed(scope, block, cluster));
         location.map_or(&[][..], |location| &location.released).iter().flat_map(move |released| {
             let at_once = at_once && scope >= Scope::Gpu;
@@ -174,6 +210,66 @@ impl Locations {
                 }
             })
         })
+    }
+}
+
+/// Lanes of a warp, each with a location of its own.
+#[derive(Clone, Copy)]
+pub struct LaneLocations<'a> {
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// 0 for global memory, or the block slot of a block plus one.
+    pub memory: u32,
+    /// The address of each lane.
+    pub addresses: &'a PerLane<u64>,
+    /// Bytes of the access.
+    pub bytes: u32,
+}
+
+impl LaneLocations<'_> {
+    fn key(&self, lane: usize) -> LocationKey {
+        (self.memory, self.addresses[lane], self.bytes)
+    }
+
+    /// Whether they are seen to be apart, because they are in order.
+    pub fn are_apart(&self) -> bool {
+        let mut last = None;
+        self.lanes.iter().all(|lane| {
+            let address = self.addresses[lane];
+            last.replace(address).is_none_or(|last: u64| last + u64::from(self.bytes) <= address)
+        })
+    }
+}
+
+impl Locations {
+    /// The clocks that read-modify-writes by `of` in a scope as wide as the grid acquire, each with its lanes; none where a location was
+    /// written in another way than by such a read-modify-write of the lane with the same number.
+    pub fn read_lanewise(&self, of: &LaneLocations<'_>) -> Option<LanewiseClocks> {
+        let mut clocks = LanewiseClocks::new();
+        for (lane, location) in of.lanes.iter().zip(self.table.all_of(of.lanes.iter().map(|lane| of.key(lane)))) {
+            let LanewiseRelease { writer, clock, .. } = match location {
+                None => continue,
+                Some(Location::Released(_)) => return None,
+                Some(Location::Lanewise(release)) => release,
+            };
+            if usize::from(writer.2) != lane {
+                return None;
+            }
+            match clocks.iter_mut().find(|(_, known)| Arc::ptr_eq(known, clock)) {
+                Some((lanes, _)) => *lanes |= LaneMask::of(lane),
+                None => clocks.push((LaneMask::of(lane), Arc::clone(clock))),
+            }
+        }
+        Some(clocks)
+    }
+
+    /// Read-modify-writes by `of`, lanes of a warp of a block, release `clock` in `scope`.
+    pub fn write_lanewise(&mut self, of: &LaneLocations<'_>, (block, warp): (u32, WarpId), scope: Scope, clock: &Arc<LanewiseClock>) {
+        assert!(scope >= Scope::Gpu, "what is released lanewise is observed by every thread of the grid");
+        self.table.set_all(of.lanes.iter().map(|lane| {
+            let release = LanewiseRelease { writer: (block, warp, lane as u8), scope, clock: Arc::clone(clock) };
+            (of.key(lane), Location::Lanewise(release))
+        }));
     }
 }
 

@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | barriers of the block, the warp and the cluster | `barriers`, `cluster` |
 //! | fences, also between proxies | `fences` |
-//! | release and acquire patterns through memory, with their scopes | `patterns`, `locations` |
+//! | release and acquire patterns through memory, with their scopes | `patterns`, `locations`, `location_table`, `lanewise` |
 //! | asynchronous operations that are waited for in groups | `groups` |
 //! | mbarriers, and the copies that complete on them | `objects`, `object` |
 //!
@@ -21,6 +21,8 @@ mod clock;
 mod cluster;
 mod fences;
 mod groups;
+mod lanewise;
+mod location_table;
 mod locations;
 mod object;
 mod objects;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::clock::join_into;
-use super::locations::{AcquireResult, ScFence};
+use super::locations::{AcquireResult, LaneLocations, ScFence};
 use super::operation::Actor;
 use super::state::HappensBefore;
 use super::threads::DeferredAcquire;
@@ -39,6 +39,9 @@ impl HappensBefore {
         let block = self.acting(actor);
         let has_fence = !block.warps[warp].fences.is_empty() || access.writes && block.knows_fence(warp);
         if is_quiet && !releases && !has_fence {
+            return;
+        }
+        if !has_fence && self.release_acquire_lanewise(actor, &LaneLocations { lanes, memory, addresses, bytes: access.bytes }, access) {
             return;
         }
         let cluster = self.cluster();
@@ -80,5 +83,25 @@ impl HappensBefore {
                 self.locations.write(at, ((block.number, warp, lane as u8), access.scope), access.reads, cluster, clocks);
             }
         }
+    }
+
+    /// The same for all lanes at once, if they read and write locations of their own and differ by the number of the lane alone. False,
+    /// with nothing released, otherwise: what was acquired can be acquired once more.
+    fn release_acquire_lanewise(&mut self, Actor { block_slot, warp, tick, .. }: Actor, of: &LaneLocations<'_>, access: Strong) -> bool {
+        let is_chain = access.reads && access.writes && !access.is_reduction;
+        let synchronizes = access.ordering.acquires() && access.ordering.releases() && access.scope >= Scope::Gpu;
+        let Some(Some(block)) = self.blocks.get_mut(block_slot as usize) else { return false };
+        if !is_chain || !synchronizes || of.lanes.count() == 1 || !block.is_lanewise(warp) || !of.are_apart() {
+            return false;
+        }
+        let Some(acquired) = self.locations.read_lanewise(of) else { return false };
+        acquired.iter().for_each(|(lanes, clock)| block.warps[warp].acquire_lanewise(*lanes, clock));
+        if !block.is_lanewise(warp) {
+            return false;
+        }
+        for (lanes, clock) in block.released_lanewise(warp, of.lanes, tick) {
+            self.locations.write_lanewise(&LaneLocations { lanes, ..*of }, (block.number, warp), access.scope, &clock);
+        }
+        true
     }
 }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use super::clock::join_into;
+use super::clock::{is_in, join_into};
 use super::cluster::ClusterBarrier;
 use super::locations::Locations;
 use super::object::{Object, ObjectKey, PendingCopy};
 use super::operation::{Actor, Operation};
-use super::threads::{Block, Fenced, Warp, is_in};
+use super::threads::{Block, Fenced, Warp};
 use crate::base::lanes::{LANES, LaneMask};
 use crate::base::{Tick, WarpId};
 

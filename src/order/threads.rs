@@ -5,15 +5,19 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::clock::{BlockClock, CompressedClock, PROXY_KINDS, ProxyKind, VectorClock, join_into, join_shared};
+use super::clock::{BlockClock, CompressedClock, PROXY_KINDS, ProxyKind, VectorClock, is_in, join_into, join_shared, kinds_of};
+use super::lanewise::{LanewiseClock, LanewiseClocks};
 use super::locations::ScFence;
-use super::operation::{ASYNC_KINDS, Agent, AsyncKind, Operation};
+use super::operation::{ASYNC_KINDS, Agent, Operation};
 use crate::base::lanes::{LaneMask, PerLane};
 use crate::base::{IdVec, Tick, WarpId};
 use crate::isa::Scope;
 
 /// Barriers of a block.
 const BARRIERS: usize = 16;
+
+/// Clocks that differ by lane that a warp keeps; more of them are made clocks of single lanes.
+const LANEWISE_KEPT: usize = 8;
 
 /// Groups that end in the order in which a lane committed them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +65,8 @@ pub struct Warp {
     pub known: Option<Arc<VectorClock>>,
     /// The clocks that only some of its lanes have acquired.
     pub lane_clocks: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
+    /// The same of clocks that differ by lane.
+    pub lanewise: LanewiseClocks,
     /// The state of each lane that no other thread has acquired.
     pub own: Option<Arc<LaneState>>,
     /// When lanes committed groups: of `cp.async`, of bulk copies, of `wgmma`.
@@ -134,6 +140,7 @@ pub struct WarpClock {
     block: Option<Arc<VectorClock>>,
     known: Option<Arc<VectorClock>>,
     lane_clocks: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
+    lanewise: LanewiseClocks,
     deferred: Vec<DeferredAcquire>,
     own: Option<Arc<LaneState>>,
     /// The tick.
@@ -169,7 +176,7 @@ impl Block {
     /// The clock of a warp at `tick`.
     pub fn clock_at(&self, warp: WarpId, tick: Tick) -> WarpClock {
         let Self { number, all_before, known: block, warps, .. } = self;
-        let Warp { all, warp_before, known, lane_clocks, deferred, own, .. } = &warps[warp];
+        let Warp { all, warp_before, known, lane_clocks, lanewise, deferred, own, .. } = &warps[warp];
         WarpClock {
             number: *number,
             warp,
@@ -179,6 +186,7 @@ impl Block {
             block: block.clone(),
             known: known.clone(),
             lane_clocks: lane_clocks.clone(),
+            lanewise: lanewise.clone(),
             deferred: deferred.iter().filter(|acquire| acquire.sc != ScFence::Unrelated).cloned().collect(),
             own: own.clone(),
             tick,
@@ -187,10 +195,44 @@ impl Block {
 
     /// The clock that `lanes` of a warp release at `tick`: what they have acquired, and their own operations before.
     pub fn released(&self, warp: WarpId, lanes: LaneMask, tick: Tick) -> VectorClock {
-        let Warp { all, warp_before, known, lane_clocks, deferred, own, .. } = &self.warps[warp];
-        let (number, all_before, block) = (self.number, self.all_before, &self.known);
-        Knowledge { number, warp, all: *all, all_before, warp_before: *warp_before, block, known, lane_clocks, deferred, own, tick }
-            .released(lanes)
+        let Warp { all, warp_before, known, lane_clocks, lanewise, deferred, own, .. } = &self.warps[warp];
+        let (number, all_before, block, all, warp_before) = (self.number, self.all_before, &self.known, *all, *warp_before);
+        Knowledge { number, warp, all, all_before, warp_before, block, known, lane_clocks, lanewise, deferred, own, tick }.released(lanes)
+    }
+
+    /// The clocks that `lanes` of a warp release at `tick` where they differ by the number of the lane alone ([`Block::is_lanewise`]),
+    /// each with its lanes.
+    pub fn released_lanewise(&self, warp: WarpId, mut lanes: LaneMask, tick: Tick) -> LanewiseClocks {
+        assert!(self.is_lanewise(warp), "lanes differ by their number alone");
+        let all = self.released(warp, LaneMask::NONE, tick);
+        let of = &self.warps[warp];
+        let mut released = SmallVec::new();
+        while !lanes.is_empty() {
+            let (first, mut alike, mut clock) = (lanes.first(), lanes, LanewiseClock::new(all.clone()));
+            for (mask, known) in &of.lanewise {
+                if mask.contains(first) {
+                    clock.join(known);
+                    alike &= *mask;
+                } else {
+                    alike &= !*mask;
+                }
+            }
+            clock.advance(self.number, warp, of.all, tick + 1);
+            released.push((alike, Arc::new(clock)));
+            lanes &= !alike;
+        }
+        released
+    }
+
+    /// Whether what lanes of `warp` know differs by the number of the lane alone, and no fence takes part.
+    pub fn is_lanewise(&self, warp: WarpId) -> bool {
+        let of = &self.warps[warp];
+        let has_fences = |clock: &Arc<VectorClock>| clock.after_fence.is_some() || clock.before_fence.is_some();
+        of.own.is_none()
+            && of.lane_clocks.is_empty()
+            && of.fences.is_empty()
+            && of.deferred.is_empty()
+            && ![&self.known, &of.known].into_iter().flatten().any(has_fences)
     }
 
     /// Lanes of a warp acquire `clock`.
@@ -223,7 +265,7 @@ impl Block {
     pub fn has_lane_precision(&self, warp: WarpId, operation: &Operation) -> bool {
         let of = &self.warps[warp];
         operation.block == self.number && operation.warp == warp
-            || !of.lane_clocks.is_empty()
+            || !(of.lane_clocks.is_empty() && of.lanewise.is_empty())
             || operation.lanes.count() > 1 && (self.known.is_some() || of.known.is_some())
     }
 
@@ -248,6 +290,7 @@ impl Block {
         }
         let lane_clocks = of.lane_clocks.iter().filter(|(lanes, _)| lanes.contains(lane)).map(|(_, clock)| clock);
         [&self.known, &of.known].into_iter().flatten().chain(lane_clocks).any(|clock| is_in(clock, operation, LaneMask::of(other)))
+            || of.lanewise.iter().any(|(lanes, clock)| lanes.contains(lane) && clock.knows(lane, operation, other))
     }
 
     /// Whether lane `lane` of `warp` knows that a proxy fence comes after what lane `other` of `operation` did.
@@ -262,6 +305,8 @@ impl Block {
             .into_iter()
             .flatten()
             .chain(lane_clocks)
+            .map(|clock| &**clock)
+            .chain(of.lanewise.iter().filter(|(lanes, _)| lanes.contains(lane)).map(|(_, clock)| clock.of_all()))
             .any(|clock| clock_fenced_before(clock, proxy, operation, LaneMask::of(other)))
     }
 
@@ -276,6 +321,7 @@ impl Block {
         let of = &self.warps[warp];
         let lane_clocks = of.lane_clocks.iter().map(|(_, clock)| clock);
         [&self.known, &of.known].into_iter().flatten().chain(lane_clocks).any(|clock| clock.knows_others(self.number))
+            || of.lanewise.iter().any(|(_, clock)| clock.knows_others(self.number))
     }
 
     /// Lanes of `warp` execute a `fence.sc`: they acquire what becomes known after one.
@@ -313,6 +359,7 @@ impl Block {
         let mut fenced = self.known.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
         fenced.of_mut(self.number).own.advance_all(self.all_before);
         let of = &mut self.warps[warp];
+        of.resolve_lanewise();
         of.known.iter().for_each(|known| fenced.join(known));
         fenced.of_mut(self.number).own.advance(warp, of.all, of.all, of.warp_before);
         fenced.fence(proxies);
@@ -337,6 +384,24 @@ impl Warp {
         match self.lane_clocks.iter_mut().find(|(mask, _)| *mask == lanes) {
             Some((_, known)) => Arc::make_mut(known).join(clock),
             None => self.lane_clocks.push((lanes, Arc::clone(clock))),
+        }
+    }
+
+    /// Lanes acquire a clock that differs by lane.
+    pub fn acquire_lanewise(&mut self, lanes: LaneMask, clock: &Arc<LanewiseClock>) {
+        match self.lanewise.iter_mut().find(|(mask, _)| *mask == lanes) {
+            Some((_, known)) => Arc::make_mut(known).join(clock),
+            None => self.lanewise.push((lanes, Arc::clone(clock))),
+        }
+        if self.lanewise.len() > LANEWISE_KEPT {
+            self.resolve_lanewise();
+        }
+    }
+
+    /// Makes clocks of single lanes of those that differ by lane.
+    fn resolve_lanewise(&mut self) {
+        for (lanes, clock) in std::mem::take(&mut self.lanewise) {
+            lanes.iter().map(LaneMask::of).for_each(|lane| self.acquire(lane, &Arc::new(clock.of(lane))));
         }
     }
 
@@ -371,13 +436,15 @@ impl Warp {
     /// All lanes acquire what single lanes or some of them have acquired.
     pub fn gather(&mut self, number: u32, warp: WarpId) {
         let before = self.propagate_fences();
-        if self.own.is_none() && self.lane_clocks.is_empty() && self.deferred.is_empty() && before.is_none() {
+        let has_lane_clocks = !(self.lane_clocks.is_empty() && self.lanewise.is_empty());
+        if self.own.is_none() && !has_lane_clocks && self.deferred.is_empty() && before.is_none() {
             return;
         }
         let known = Arc::make_mut(self.known.get_or_insert_default());
         let deferred = self.deferred.iter().filter(|acquire| acquire.sc != ScFence::Unrelated);
         deferred.for_each(|acquire| join_into(&mut known.after_fence, &acquire.clock));
         self.lane_clocks.drain(..).for_each(|(_, clock)| known.join(&clock));
+        self.lanewise.drain(..).for_each(|(lanes, clock)| known.join(&clock.of(lanes)));
         before.iter().for_each(|before| join_into(&mut known.before_fence, before));
         if let Some(own) = self.own.take() {
             own.add_to(known.of_mut(number), warp, self.all, self.all);
@@ -397,8 +464,9 @@ impl LaneState {
 impl WarpClock {
     /// The clock that `lanes` released then: what they had acquired, and their own operations before.
     pub fn released(&self, lanes: LaneMask) -> VectorClock {
-        let Self { number, warp, all, all_before, warp_before, ref block, ref known, ref lane_clocks, ref deferred, ref own, tick } = *self;
-        Knowledge { number, warp, all, all_before, warp_before, block, known, lane_clocks, deferred, own, tick }.released(lanes)
+        let Self { number, warp, all, all_before, warp_before, tick, .. } = *self;
+        let Self { block, known, lane_clocks, lanewise, deferred, own, .. } = self;
+        Knowledge { number, warp, all, all_before, warp_before, block, known, lane_clocks, lanewise, deferred, own, tick }.released(lanes)
     }
 }
 
@@ -412,6 +480,7 @@ struct Knowledge<'a> {
     block: &'a Option<Arc<VectorClock>>,
     known: &'a Option<Arc<VectorClock>>,
     lane_clocks: &'a [(LaneMask, Arc<VectorClock>)],
+    lanewise: &'a [(LaneMask, Arc<LanewiseClock>)],
     deferred: &'a [DeferredAcquire],
     own: &'a Option<Arc<LaneState>>,
     tick: Tick,
@@ -422,6 +491,7 @@ impl Knowledge<'_> {
         let mut clock = self.block.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
         self.known.iter().for_each(|known| clock.join(known));
         self.lane_clocks.iter().filter(|(mask, _)| mask.intersects(lanes)).for_each(|(_, known)| clock.join(known));
+        self.lanewise.iter().filter(|(mask, _)| mask.intersects(lanes)).for_each(|(mask, known)| clock.join(&known.of(*mask & lanes)));
         let deferred = self.deferred.iter().filter(|acquire| acquire.sc != ScFence::Unrelated && acquire.lanes.intersects(lanes));
         deferred.for_each(|acquire| join_into(&mut clock.after_fence, &acquire.clock));
         let known = clock.of_mut(self.number);
@@ -430,23 +500,6 @@ impl Knowledge<'_> {
         known.own.advance(self.warp, lanes, self.all, self.tick + 1);
         self.own.iter().for_each(|own| own.add_to(known, self.warp, lanes, self.all));
         clock
-    }
-}
-
-/// The kinds of knowledge each of which is enough to know what `operation`, an operation of `kind`, did.
-fn kinds_of(kind: AsyncKind, operation: &Operation) -> impl Iterator<Item = AsyncKind> {
-    let read = kind == AsyncKind::Bulk && operation.only_reads;
-    [Some(kind), read.then_some(AsyncKind::BulkRead)].into_iter().flatten()
-}
-
-pub fn is_in(clock: &VectorClock, operation: &Operation, lanes: LaneMask) -> bool {
-    let Some(known) = clock.of(operation.block) else { return false };
-    let of = |ticks: &CompressedClock| ticks.of(operation.warp, lanes) > operation.tick;
-    let asynchronous = known.asynchronous();
-    match operation.agent {
-        Agent::Threads => of(&known.own),
-        Agent::Async(kind) => asynchronous.is_some_and(|known| kinds_of(kind, operation).any(|kind| of(&known.done[kind as usize]))),
-        Agent::Copy(number) => asynchronous.is_some_and(|known| known.copies.contains(number)),
     }
 }
 

@@ -1,0 +1,195 @@
+//! The clocks of the lanes of a warp where they differ by the number of the lane alone.
+//!
+//! A warp whose lanes release and acquire locations of their own, each the location of the lane with its number in other warps (a tile of
+//! sums that several blocks add to), has one such clock in place of a clock for each lane.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::clock::{VectorClock, is_in};
+use super::operation::{Agent, Operation};
+use crate::base::lanes::LaneMask;
+use crate::base::{Tick, WarpId};
+
+/// The clock of each lane of a warp: a part that every lane has, and of other warps the lane with its own number.
+#[derive(Clone, Debug, Default)]
+pub struct LanewiseClock {
+    /// The part that is the same for every lane.
+    all: VectorClock,
+    /// The warps of whose lanes the one with the lane's own number is known, in order of block and warp.
+    warps: SmallVec<[WarpEntry; 2]>,
+}
+
+/// Such clocks, each with its lanes.
+pub type LanewiseClocks = SmallVec<[(LaneMask, Arc<LanewiseClock>); 2]>;
+
+/// The entry of one warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct WarpEntry {
+    block: u32,
+    warp: WarpId,
+    /// The lanes that the warp was launched with.
+    lanes: LaneMask,
+    /// The tick before which operations happen before.
+    tick: Tick,
+}
+
+impl LanewiseClock {
+    /// A clock that is the same for every lane.
+    pub fn new(all: VectorClock) -> Self {
+        assert!(all.after_fence.is_none() && all.before_fence.is_none(), "clocks of fences are kept lane by lane");
+        Self { all, warps: SmallVec::new() }
+    }
+
+    /// Advances the entry of the lane with the lane's own number of a warp, which was launched with `lanes`, to `tick`.
+    pub fn advance(&mut self, block: u32, warp: WarpId, lanes: LaneMask, tick: Tick) {
+        self.add(WarpEntry { block, warp, lanes, tick });
+    }
+
+    /// Joins `other`: the greater of each two entries.
+    pub fn join(&mut self, other: &Self) {
+        self.all.join(&other.all);
+        other.warps.iter().for_each(|entry| self.add(*entry));
+    }
+
+    /// What `lanes` know together.
+    pub fn of(&self, lanes: LaneMask) -> VectorClock {
+        let mut clock = self.all.clone();
+        for entry in &self.warps {
+            clock.of_mut(entry.block).own.advance(entry.warp, lanes & entry.lanes, entry.lanes, entry.tick);
+        }
+        clock
+    }
+
+    /// The part that every lane has.
+    pub fn of_all(&self) -> &VectorClock {
+        &self.all
+    }
+
+    /// Whether lane `lane` knows what lane `other` of `operation` did.
+    pub fn knows(&self, lane: usize, operation: &Operation, other: usize) -> bool {
+        let is_of_same_number = || {
+            let found = self.warps.binary_search_by_key(&(operation.block, operation.warp), |entry| (entry.block, entry.warp));
+            lane == other && operation.agent == Agent::Threads && found.is_ok_and(|index| self.warps[index].tick > operation.tick)
+        };
+        is_in(&self.all, operation, LaneMask::of(other)) || is_of_same_number()
+    }
+
+    /// Whether anything is known of a block other than `block`.
+    pub fn knows_others(&self, block: u32) -> bool {
+        self.all.knows_others(block) || self.warps.iter().any(|entry| entry.block != block)
+    }
+
+    fn add(&mut self, entry: WarpEntry) {
+        match self.warps.binary_search_by_key(&(entry.block, entry.warp), |known| (known.block, known.warp)) {
+            Ok(index) => self.warps[index].tick = self.warps[index].tick.max(entry.tick),
+            Err(index) => self.warps.insert(index, entry),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::base::lanes::{LaneMask, PerLane};
+    use crate::base::{Tick, WarpId};
+    use crate::isa::{FenceKind, Ordering, Scope};
+    use crate::order::{Actor, Agent, HappensBefore, Operation, Strong};
+
+    const BLOCKS: u32 = 3;
+    const WARPS: u32 = 2;
+
+    /// Something that lanes of a warp do.
+    #[derive(Clone, Copy, Debug)]
+    enum Action {
+        /// A strong access, with the lane whose location lane 0 accesses.
+        Access(Strong, usize),
+        Fence(Ordering),
+        WarpBarrier,
+        BlockBarrier,
+    }
+
+    fn action() -> impl Strategy<Value = Action> {
+        let strong = |reads, writes, ordering| Strong { reads, writes, is_reduction: false, ordering, scope: Scope::Gpu, bytes: 4 };
+        let narrow = Strong { scope: Scope::Cta, ..strong(true, true, Ordering::AcqRel) };
+        let access = |strong: Strong, shift| Just(Action::Access(strong, shift));
+        prop_oneof![
+            8 => access(strong(true, true, Ordering::AcqRel), 0),
+            2 => access(strong(true, true, Ordering::AcqRel), 1),
+            1 => access(strong(true, true, Ordering::Relaxed), 0),
+            1 => access(strong(true, false, Ordering::Acquire), 0),
+            1 => access(strong(false, true, Ordering::Release), 0),
+            1 => access(narrow, 0),
+            1 => prop_oneof![Just(Ordering::SeqCst), Just(Ordering::AcqRel)].prop_map(Action::Fence),
+            1 => Just(Action::WarpBarrier),
+            1 => Just(Action::BlockBarrier),
+        ]
+    }
+
+    fn do_action(order: &mut HappensBefore, actor: Actor, action: Action, row: u64) {
+        match action {
+            Action::Access(strong, shift) => {
+                let addresses: PerLane<u64> = std::array::from_fn(|lane| row * 4096 + (lane + shift) as u64 * 4);
+                order.release_acquire(actor, 0, &addresses, strong);
+            }
+            Action::Fence(ordering) => order.fence(actor, FenceKind::Memory, ordering, Scope::Gpu),
+            Action::WarpBarrier => order.sync_warp(actor, actor.lanes),
+            Action::BlockBarrier => {
+                for warp in 0..WARPS {
+                    order.arrive(Actor { warp: WarpId::new(warp), lanes: LaneMask::ALL, ..actor }, 0, true);
+                }
+                order.complete_barrier(actor.block_slot, 0, actor.tick);
+            }
+        }
+    }
+
+    /// The answers to all questions about some lanes.
+    fn answers(order: &HappensBefore, operations: &[Operation]) -> Vec<bool> {
+        const SOME: [usize; 5] = [0, 1, 15, 16, 31];
+        let mut answers = Vec::new();
+        for (number, warp) in (0..BLOCKS).flat_map(|block| (0..WARPS).map(move |warp| (block, WarpId::new(warp)))) {
+            let block = order.block(number).expect("the block is there");
+            for operation in operations {
+                answers.push(block.happens_before_all(warp, operation));
+                for other in SOME.into_iter().filter(|other| operation.lanes.contains(*other)) {
+                    answers.extend(SOME.map(|lane| block.happens_before(warp, lane, operation, other)));
+                }
+            }
+        }
+        answers
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+
+        /// Lanes that act together know what they would know if they acted one after the other.
+        #[test]
+        fn lanes_together_know_what_lanes_one_by_one_know(
+            steps in prop::collection::vec((0..BLOCKS, 0..WARPS, action(), 0..3u64, 0..4u8), 1..40)
+        ) {
+            let mut together = HappensBefore::new(WARPS * 32, 1);
+            let mut one_by_one = together.clone();
+            for number in 0..BLOCKS {
+                together.enter(number, number);
+                one_by_one.enter(number, number);
+            }
+            let mut operations = Vec::new();
+            for (tick, (block, warp, action, row, part)) in (1..).zip(steps) {
+                let lanes = match part {
+                    0 => LaneMask::lowest(16),
+                    1 => !LaneMask::lowest(16),
+                    _ => LaneMask::ALL,
+                };
+                let (tick, warp) = (Tick(tick), WarpId::new(warp));
+                let actor = Actor { block_slot: block, warp, lanes, tick };
+                do_action(&mut together, actor, action, row);
+                let parts = if let Action::Access(..) = action { lanes.iter().map(LaneMask::of).collect() } else { vec![lanes] };
+                parts.into_iter().for_each(|lanes| do_action(&mut one_by_one, Actor { lanes, ..actor }, action, row));
+                operations.push(Operation { tick, block, warp, lanes, agent: Agent::Threads, only_reads: false });
+                prop_assert_eq!(answers(&together, &operations), answers(&one_by_one, &operations));
+            }
+        }
+    }
+}
