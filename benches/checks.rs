@@ -1,7 +1,7 @@
 //! What the checkers cost: the time of a run with all of them on against one with none, and the bytes of their shadow for each byte of
 //! memory that was touched. The last kernel runs in a grid of 10,000 blocks.
 //!
-//! `cargo bench --bench checks`
+//! `cargo bench --bench checks`, or `cargo bench --bench checks -- histogram` for the kernels whose names hold a word.
 
 #![expect(
     clippy::unwrap_used,
@@ -39,7 +39,8 @@ const LIMITS: (f64, f64) = (2.0, 4.0);
 
 fn main() {
     println!("{:<20}{:>10}{:>10}{:>8}{:>8}{:>14}", "kernel", "ms", "checked", "ratio", "at most", "shadow/byte");
-    for (kernel, grid) in KERNELS {
+    let word = std::env::args().skip(1).find(|word| !word.starts_with('-')).unwrap_or_default();
+    for (kernel, grid) in KERNELS.iter().filter(|(kernel, _)| kernel.contains(&word)) {
         let job = Job::load_with_grid(&format!("benches/kernels/{kernel}.ron"), *grid);
         let (mut plain, mut checked, mut size) = (Duration::MAX, Duration::MAX, (0, 0));
         job::measure(RUNS, &mut plain, || job.start(), job::run);

@@ -28,6 +28,12 @@ impl Contention {
         }
     }
 
+    /// Whether the pair that was added last is this one.
+    #[inline]
+    pub fn was_last(&self, one: Pc, other: Pc) -> bool {
+        self.last == Some((one.min(other), one.max(other)))
+    }
+
     /// Adds that of another launch.
     pub fn join(&mut self, other: &Self) {
         self.pairs.extend(&other.pairs);

@@ -43,7 +43,7 @@ pub(super) struct Ref(pub u32);
 const SEVERAL: u32 = 1 << 31;
 
 /// Records and cells that are never too many.
-const SMALL: usize = 1 << 9;
+const SMALL: usize = 1 << 8;
 
 /// One of several accesses, and the others.
 #[derive(Clone, Copy, Debug)]
@@ -241,7 +241,7 @@ impl Log {
 
     /// Whether so much was added that a sweep over `entries` of the shadow is worth its time; otherwise it is full later.
     pub fn is_worth_a_sweep(&mut self, entries: usize) -> bool {
-        self.sweep_at = self.live + entries / 8 + SMALL;
+        self.sweep_at = self.live + entries / 16 + SMALL;
         self.is_full()
     }
 }

@@ -3,7 +3,7 @@
 use super::access::{Access, AccessSet, Log, Overflow, Ref};
 use super::lane_addresses::LaneAddresses;
 use super::shadow::{Entry, Shadow};
-use super::unrecorded::{UnrecordedRead, UnrecordedReads};
+use super::unrecorded::UnrecordedReads;
 use crate::base::WarpId;
 use crate::check::contention::Contention;
 use crate::check::finding::SideAction;
@@ -94,12 +94,12 @@ impl Transitions {
         (entry.writes.0 ^ entry.reads.0.rotate_left(1)) as usize % 8
     }
 
-    fn after(&self, before: Entry) -> Option<Entry> {
+    pub fn after(&self, before: Entry) -> Option<Entry> {
         let (known, after) = self.0[Self::slot(before)];
         (known == before).then_some(after)
     }
 
-    fn add(&mut self, before: Entry, after: Entry) {
+    pub fn add(&mut self, before: Entry, after: Entry) {
         self.0[Self::slot(before)] = (before, after);
     }
 }
@@ -136,56 +136,26 @@ impl Detector<'_> {
         }
     }
 
-    /// Compares what lanes touch that lie anywhere: neighbours together, and what they share once.
-    fn scattered(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
-        if self.join_all(shadow, addresses) {
-            return;
-        }
-        let Access { op: Operation { lanes, .. }, bytes, .. } = self.access;
-        let bytes = u64::from(bytes);
-        let mut runs: smallvec::SmallVec<[(u64, u64, usize); 32]> = smallvec::SmallVec::new();
-        for lane in lanes.iter() {
-            let address = addresses[lane];
-            let inside = |(start, end, _): &&(u64, u64, usize)| address >= *start && address + bytes <= *end;
-            // Those that share something mostly share it with a neighbour, or with the first.
-            let shared = runs.last().filter(inside).or_else(|| runs.first().filter(inside)).copied();
-            match (shared, runs.last_mut()) {
-                (Some((.., first)), _) => {
-                    if self.is_strong_write() {
-                        self.contention.add(self.access.pc, self.access.pc);
-                    }
-                    if self.is_weak_write() {
-                        let others = lanes.iter().skip_while(|other| *other < first).find(|other| addresses[*other] == address);
-                        self.conflict_with_itself(address, LaneMask::of(others.unwrap_or(first)), LaneMask::of(lane));
-                    }
-                }
-                (None, Some((_, end, _))) if *end == address => *end += bytes,
-                _ => runs.push((address, address + bytes, lane)),
-            }
-        }
-        runs.into_iter().for_each(|(start, end, _)| self.range(shadow, start, end - start));
-    }
-
     /// Whether the access and `other` are plain stores of one instruction.
     fn is_same_store(&self, other: &Access) -> bool {
         self.is_weak_write() && other.pc == self.access.pc
     }
 
-    fn is_strong_write(&self) -> bool {
+    pub(super) fn is_strong_write(&self) -> bool {
         self.access.action != SideAction::Read && self.access.strong.is_some()
     }
 
     /// Whether lanes clash if they write to the same place.
-    fn is_weak_write(&self) -> bool {
+    pub(super) fn is_weak_write(&self) -> bool {
         self.access.action == SideAction::Write && self.access.strong.is_none()
     }
 
     /// Records reads that were set aside before the access that is compared.
-    fn record(&mut self, shadow: &mut Shadow, reads: &[UnrecordedRead]) {
+    fn record(&mut self, shadow: &mut Shadow, reads: &UnrecordedReads) {
         let (access, own, compared) = (self.access, self.own, self.compared);
-        for read in reads {
-            let addresses = read.addresses.map(u64::from);
-            self.access = read.access(self.block.number, self.log.lane_addresses(read.lanes, &addresses));
+        for index in 0..reads.len() {
+            let addresses;
+            (self.access, addresses) = reads.access(index, self.block.number, self.log);
             self.own = self.log.push(self.access);
             self.transitions = Transitions::NONE;
             self.lanes(shadow, &addresses);
@@ -193,12 +163,17 @@ impl Detector<'_> {
         (self.access, self.own, self.compared, self.transitions) = (access, own, compared, Transitions::NONE);
     }
 
-    /// Compares the bytes from `address` on.
-    pub fn range(&mut self, shadow: &mut Shadow, mut address: u64, mut bytes: u64) {
+    /// Records the reads that were set aside, if one of them may touch the bytes from `address` on.
+    pub(super) fn record_reads_of(&mut self, shadow: &mut Shadow, address: u64, bytes: u64) {
         if let Some(unrecorded) = self.unrecorded.as_mut().filter(|reads| reads.touches(address, bytes)) {
             let reads = unrecorded.take();
             self.record(shadow, &reads);
         }
+    }
+
+    /// Compares the bytes from `address` on.
+    pub fn range(&mut self, shadow: &mut Shadow, mut address: u64, mut bytes: u64) {
+        self.record_reads_of(shadow, address, bytes);
         while bytes > 0 {
             let (entries, unit) = shadow.units(address, bytes);
             let done = entries.len() as u64 * unit;
@@ -232,7 +207,7 @@ impl Detector<'_> {
     }
 
     /// The new entry of the unit at `address`, and whether it is the same for every unit with the same old entry.
-    fn entry(&mut self, entry: Entry, address: u64) -> (Entry, bool) {
+    pub(super) fn entry(&mut self, entry: Entry, address: u64) -> (Entry, bool) {
         self.compared = entry;
         if self.access.action == SideAction::Read {
             let address_independent = self.compare(entry.writes, address).1;
@@ -434,12 +409,17 @@ impl Detector<'_> {
 
     /// Whether an earlier access was by the same thread wherever the two overlap.
     fn is_same(&self, other: &Access) -> bool {
-        let Access { op: Operation { block, warp, agent, lanes, .. }, lane_addresses, bytes, .. } = self.access;
+        let Operation { block, warp, agent, lanes, .. } = self.access.op;
         if (other.op.block, other.op.warp, other.op.agent) != (block, warp, agent) || agent != Agent::Threads {
             return false;
         }
-        other.op.lanes == lanes && lanes.count() == 1
-            || other.lane_addresses == lane_addresses && other.bytes == bytes && lane_addresses.is_apart(bytes)
+        other.op.lanes == lanes && lanes.count() == 1 || self.is_lane_to_lane(other)
+    }
+
+    /// Whether, wherever the access and `other` overlap, it is in lanes of the same number.
+    fn is_lane_to_lane(&self, other: &Access) -> bool {
+        let Access { lane_addresses, bytes, .. } = self.access;
+        other.lane_addresses == lane_addresses && other.bytes == bytes && lane_addresses.is_apart(bytes)
     }
 
     /// The relation of an earlier access to this one at `address`, and whether it is the same wherever the two overlap.
@@ -456,6 +436,11 @@ impl Detector<'_> {
         let are_kept_in_order = other.strong.is_some() && access.strong.is_some();
         let in_lockstep = || !self.notes_lockstep && are_kept_in_order && self.is_in_lockstep(other, other.op.lanes);
         if (self.block.happens_before_all(access.op.warp, &other.op) || self.is_same(other) || in_lockstep()) && (!crosses || fenced()) {
+            return (HbRelation::Before, true);
+        }
+        if self.is_lane_to_lane(other)
+            && (access.op.lanes & other.op.lanes).iter().all(|lane| self.happens_before(lane, other, lane, crosses))
+        {
             return (HbRelation::Before, true);
         }
         let lone = access.op.lanes.count() == 1;
@@ -568,7 +553,7 @@ impl Detector<'_> {
         }
     }
 
-    fn conflict_with_itself(&mut self, address: u64, first_lanes: LaneMask, second_lanes: LaneMask) {
+    pub(super) fn conflict_with_itself(&mut self, address: u64, first_lanes: LaneMask, second_lanes: LaneMask) {
         let kind = ConflictKind::Unordered;
         self.conflicts.push(Conflict { first: self.access, first_lanes, second_lanes, address, kind, is_read: false });
     }

@@ -32,7 +32,7 @@ pub(super) struct Strided {
 }
 
 /// Rows of the narrowest tile.
-const ROWS: usize = 4;
+const ROWS: usize = 8;
 
 /// Lanes of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,17 +41,19 @@ enum Width {
     Warp,
     Sixteen,
     Eight,
+    Four,
 }
 
 impl Width {
     /// The widths of several rows, the widest first.
-    const NARROW: [Self; 2] = [Width::Sixteen, Width::Eight];
+    const NARROW: [Self; 3] = [Width::Sixteen, Width::Eight, Width::Four];
 
     fn lanes(self) -> usize {
         match self {
             Width::Warp => LANES,
             Width::Sixteen => 16,
             Width::Eight => 8,
+            Width::Four => 4,
         }
     }
 
@@ -146,6 +148,11 @@ impl Strided {
     fn address(&self, lane: usize) -> u64 {
         let (column, row) = (lane % self.width.lanes(), lane / self.width.lanes());
         self.base.wrapping_add((i64::from(self.stride) * column as i64 + i64::from(self.row) * row as i64) as u64)
+    }
+
+    /// The address of every lane.
+    pub fn addresses(&self) -> PerLane<u64> {
+        std::array::from_fn(|lane| self.address(lane))
     }
 
     /// The address of all lanes, if it is the same.

@@ -39,6 +39,7 @@ mod observed;
 mod path;
 mod recording;
 mod report;
+mod scattered;
 mod shadow;
 mod tolerated;
 mod unordered;
@@ -257,6 +258,10 @@ impl Race {
             let (entries, _) = shadow.units(address, u64::from(event.bytes));
             let Some(entry) = entries.first().filter(|entry| !entry.writes.is_none()) else { continue };
             let newest = log.newest(entry.writes);
+            // One lane is enough.
+            if contention.was_last(newest.pc, event.place.pc) {
+                continue;
+            }
             let by = newest.lanes_at(address, log);
             if newest.strong.is_some() && !by.is_empty() && !block.happens_before(warp, lane, &newest.op, by.first()) {
                 contention.add(newest.pc, event.place.pc);
@@ -433,7 +438,8 @@ impl Race {
         let how = Strong { reads, writes, is_reduction: op.is_reduction(), ordering: event.semantics.ordering, scope, bytes: element };
         self.note_signal(memory, event, (reads, writes), scope);
         let actor = actor(event.block_id, &event.place, event.lanes);
-        for skip in (0..event.bytes).step_by(element as usize) {
+        self.order.release_acquire(actor, memory, event.addresses, how);
+        for skip in (element..event.bytes).step_by(element as usize) {
             self.order.release_acquire(actor, memory, &event.addresses.map(|address| address + u64::from(skip)), how);
         }
     }

@@ -15,8 +15,7 @@ use crate::machine::{AccessEvent, AccessKind, CopyWait, IssuePoint, Order, Proxy
 const SPAN: u64 = 512;
 
 impl Race {
-    /// Whether an access is a read of shared memory that is ordered after what it reads, and is recorded only if that matters later
-    ///.
+    /// Whether an access is a read of shared memory that is ordered after what it reads, and is recorded only if that matters later.
     pub(super) fn sets_aside(&mut self, event: &AccessEvent<'_>) -> bool {
         let is_plain = event.kind == AccessKind::Read && event.semantics.ordering == Ordering::Weak && event.proxy == Proxy::Generic;
         if !is_plain || event.space != Space::Shared || self.order.cluster() > 1 || !event.lockstep.is_empty() {
@@ -49,9 +48,7 @@ impl Race {
         }
         let element = element_bytes(&self.program.code[event.place.pc.index()].op, event.bytes);
         let (IssuePoint { tick, pc, .. }, lanes, bytes) = (event.place, event.lanes, (event.bytes, element));
-        let addresses = event.addresses.map(|address| address as u32);
-        let read = UnrecordedRead { tick, pc, warp, lanes, bytes, addresses };
-        self.unrecorded[block_slot].push(read, (event.min, span));
+        self.unrecorded[block_slot].push(UnrecordedRead { tick, pc, warp, lanes, bytes }, event.addresses, (event.min, span));
         true
     }
 
@@ -60,11 +57,9 @@ impl Race {
         let Some(unrecorded) = self.unrecorded.get_mut(block_slot as usize).filter(|reads| !reads.is_empty()) else { return };
         let reads = unrecorded.take();
         let Some(number) = self.order.block(block_slot).map(|block| block.number) else { return };
-        for read in reads {
-            let addresses = read.addresses.map(u64::from);
-            let owner = ShadowMemory::Block(block_slot);
-            let access = read.access(number, self.lane_addresses(owner, read.lanes, &addresses));
-            self.check(owner, block_slot, access, &addresses);
+        for index in 0..reads.len() {
+            let (access, addresses) = reads.access(index, number, &mut self.shared_log);
+            self.check(ShadowMemory::Block(block_slot), block_slot, access, &addresses);
         }
     }
 

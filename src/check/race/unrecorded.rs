@@ -1,7 +1,7 @@
 //! Reads of shared memory that the shadow does not hold yet.
 
-use super::access::Access;
-use super::lane_addresses::LaneAddresses;
+use super::access::{Access, Log};
+use super::lane_addresses::{LaneAddresses, Strided};
 use crate::base::WarpId;
 use crate::check::finding::SideAction;
 use crate::machine::{LaneMask, PerLane, Proxy, Tick};
@@ -26,22 +26,31 @@ pub(super) struct UnrecordedRead {
     pub lanes: LaneMask,
     /// Bytes a lane, and of each of its elements.
     pub bytes: (u32, u32),
-    /// The address of each lane: shared memory has addresses of 32 bits.
-    pub addresses: PerLane<u32>,
+}
+
+/// The addresses of the lanes of a read.
+#[derive(Clone, Copy, Debug)]
+enum Addresses {
+    /// In evenly spaced rows.
+    Tile(Strided),
+    /// Anywhere: an index into the scattered addresses.
+    Scattered(u32),
 }
 
 /// The reads of the shared memory of one block that are kept aside.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnrecordedReads {
-    reads: Vec<UnrecordedRead>,
+    reads: Vec<(UnrecordedRead, Addresses)>,
+    /// The addresses of the lanes of reads that make no tile: shared memory has addresses of 32 bits.
+    scattered: Vec<PerLane<u32>>,
     /// The units that they access, a bit for each.
     touched: [u64; (UNITS / 64) as usize],
 }
 
 impl UnrecordedRead {
     /// The read as an access of the block of this number, by lanes with these addresses.
-    pub fn access(&self, block: u32, lane_addresses: LaneAddresses) -> Access {
-        let Self { tick, pc, warp, lanes, bytes: (bytes, element), .. } = *self;
+    fn access(&self, block: u32, lane_addresses: LaneAddresses) -> Access {
+        let Self { tick, pc, warp, lanes, bytes: (bytes, element) } = *self;
         Access {
             op: Operation { tick, block, warp, lanes, agent: Agent::Threads, only_reads: true },
             pc,
@@ -75,11 +84,34 @@ impl UnrecordedReads {
         self.reads.len() >= KEPT
     }
 
-    /// Keeps a read of some of the `bytes` bytes from `address` on.
-    pub fn push(&mut self, read: UnrecordedRead, (address, bytes): (u64, u64)) {
-        assert!(bytes > 0 && !self.are_full(), "a read touches something, and there is a place for it");
+    /// Keeps a read by lanes with these addresses, of some of the `bytes` bytes from `address` on.
+    pub fn push(&mut self, read: UnrecordedRead, addresses: &PerLane<u64>, (address, bytes): (u64, u64)) {
+        assert!(bytes > 0 && !self.are_full(), "a read touches something, and there is room for it");
         units(address, bytes).for_each(|(word, bit)| self.touched[word] |= bit);
-        self.reads.push(read);
+        let addresses = Strided::of(read.lanes, addresses).map_or_else(|| self.scatter(addresses), Addresses::Tile);
+        self.reads.push((read, addresses));
+    }
+
+    fn scatter(&mut self, addresses: &PerLane<u64>) -> Addresses {
+        self.scattered.push(addresses.map(|address| address as u32));
+        Addresses::Scattered(self.scattered.len() as u32 - 1)
+    }
+
+    /// The number of reads.
+    pub fn len(&self) -> usize {
+        self.reads.len()
+    }
+
+    /// The read of an index as an access of the block of this number that is about to be added to `log`, and the addresses of its lanes.
+    pub fn access(&self, index: usize, block: u32, log: &mut Log) -> (Access, PerLane<u64>) {
+        let (read, addresses) = &self.reads[index];
+        match addresses {
+            Addresses::Tile(tile) => (read.access(block, LaneAddresses::Tile(*tile)), tile.addresses()),
+            Addresses::Scattered(index) => {
+                let addresses = self.scattered[*index as usize].map(u64::from);
+                (read.access(block, log.lane_addresses(read.lanes, &addresses)), addresses)
+            }
+        }
     }
 
     /// Whether one of them may touch the `bytes` bytes from `address` on.
@@ -88,20 +120,20 @@ impl UnrecordedReads {
     }
 
     /// Takes all of them, oldest first.
-    pub fn take(&mut self) -> Vec<UnrecordedRead> {
-        self.touched = Default::default();
-        std::mem::take(&mut self.reads)
+    pub fn take(&mut self) -> Self {
+        std::mem::take(self)
     }
 
     /// Forgets all of them: whatever comes is ordered after them.
     pub fn clear(&mut self) {
         self.touched = Default::default();
         self.reads.clear();
+        self.scattered.clear();
     }
 
     /// Bytes that they take.
     pub fn bytes(&self) -> usize {
-        self.reads.len() * size_of::<UnrecordedRead>()
+        size_of_val(&self.reads[..]) + size_of_val(&self.scattered[..])
     }
 }
 
@@ -111,23 +143,23 @@ mod tests {
 
     #[test]
     fn a_read_is_found_by_what_it_touches() {
-        let addresses = std::array::from_fn(|lane| 0x3fc + lane as u32 * 4);
+        let addresses = std::array::from_fn(|lane| 0x3fc + lane as u64 * 4);
         let (warp, lanes) = (WarpId::new(0), LaneMask::ALL);
-        let read = UnrecordedRead { tick: Tick(3), pc: Pc(1), warp, lanes, bytes: (4, 4), addresses };
+        let read = UnrecordedRead { tick: Tick(3), pc: Pc(1), warp, lanes, bytes: (4, 4) };
         let mut reads = UnrecordedReads::default();
         assert!(!reads.touches(0, 1 << 20) && reads.is_empty());
-        reads.push(read, (0x3fc, 0x80));
+        reads.push(read, &addresses, (0x3fc, 0x80));
         let touched = |reads: &UnrecordedReads| [0x2ff, 0x300, 0x400, 0x4ff, 0x500].map(|address| reads.touches(address, 1));
         assert_eq!(touched(&reads), [false, true, true, true, false]);
         assert!(reads.touches(0, 0x301) && !reads.touches(0, 0x300));
         assert_eq!(reads.take().len(), 1);
         assert_eq!(touched(&reads), [false; 5]);
-        reads.push(read, (UNIT * UNITS * 2, 4));
+        reads.push(read, &addresses, (UNIT * UNITS * 2, 4));
         assert!(reads.touches(UNIT * UNITS, 1) && reads.touches(UNIT * UNITS - 1, 1) && !reads.touches(0, UNIT));
     }
 
     #[test]
     fn a_read_is_small() {
-        assert_eq!(size_of::<UnrecordedRead>(), 160);
+        assert_eq!(size_of::<(UnrecordedRead, Addresses)>(), 56);
     }
 }
