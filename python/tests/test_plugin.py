@@ -56,6 +56,31 @@ def test_a_note_fails_if_wanted(pytester):
     run(pytester, "7", "--ptxdbg-strict").assert_outcomes(failed=1)
 
 
+SWALLOWS = """
+
+def test_swallows(ptxdbg_clean):
+    try:
+        test_kernel(ptxdbg_clean)
+    except Exception:
+        pass
+
+def test_has_a_block_of_its_own(ptxdbg_clean):
+    try:
+        with ptxdbg_clean.catch():
+            test_kernel(ptxdbg_clean)
+    except ptxdbg_clean.FindingsError:
+        pass
+"""
+
+
+def test_what_a_test_catches_fails_where_it_is_strict(pytester):
+    pytester.makepyfile(test_it=RACE.replace("VALUE", "%ctaid.x") + SWALLOWS)
+    pytester.runpytest_subprocess(*ARGUMENTS, *loaded(pytester)).assert_outcomes(failed=1, passed=2)
+    result = pytester.runpytest_subprocess(*ARGUMENTS, "--ptxdbg-strict", *loaded(pytester))
+    result.assert_outcomes(failed=1, passed=2, errors=2)
+    result.stdout.fnmatch_lines(["*race.global*", "*debug with: ptxdbg *test_swallows.ptxcap*"])
+
+
 LOCK = """
 import pathlib
 

@@ -164,6 +164,139 @@ def test_other_libraries_arrays():
     assert (v == 2 * u).all()
 
 
+WIDE = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry wide(.param .u64 out, .param .u64 n, .param .f64 a, .param .s32 k, .param .align 2 .b8 h[2])
+{
+    .reg .b16 %h1;
+    .reg .b32 %r1;
+    .reg .f32 %f1;
+    .reg .b64 %d<3>;
+    .reg .f64 %g<4>;
+    ld.param.u64 %d1, [out];
+    ld.param.u64 %d2, [n];
+    ld.param.f64 %g2, [a];
+    ld.param.s32 %r1, [k];
+    ld.param.b16 %h1, [h];
+    cvt.rn.f64.u64 %g3, %d2;
+    st.global.f64 [%d1], %g3;
+    st.global.f64 [%d1+8], %g2;
+    cvt.rn.f64.s32 %g3, %r1;
+    st.global.f64 [%d1+16], %g3;
+    cvt.f32.f16 %f1, %h1;
+    cvt.f64.f32 %g3, %f1;
+    st.global.f64 [%d1+24], %g3;
+    ret;
+}
+"""
+
+
+def test_an_array_without_dimensions_is_its_value_where_a_number_is_wanted():
+    out = np.zeros(4)
+    ptxdbg.run(WIDE, args=[out, 5, np.array(1.5), np.array(-7), np.array(0.5, np.float16)])
+    assert out.tolist() == [5, 1.5, -7, 0.5]
+    with pytest.raises(TypeError, match=r"argument 1 .'n'.*x.item\(\) for the value, x.reshape\(1\) for the address"):
+        ptxdbg.run(WIDE, args=[out, np.array(5), 1.5, 7, 0.5])
+    for index, name in ((2, "a"), (3, "k"), (4, "h")):
+        given = [out, 5, 1.5, 7, 0.5]
+        given[index] = np.ones(1)
+        with pytest.raises(TypeError, match=f"argument {index} .'{name}'.*no address"):
+            ptxdbg.run(WIDE, args=given)
+    # A float is no value of an integer parameter.
+    cell = np.zeros((), np.float32)
+    ptxdbg.run(RACE, args=[cell])
+    torch = pytest.importorskip("torch")
+    ptxdbg.run(WIDE, args=[out, 6, torch.tensor(2.5), torch.tensor(9), torch.tensor(0.25)])
+    assert out.tolist() == [6, 2.5, 9, 0.25]
+    with pytest.raises(TypeError, match="argument 1 .'n'"):
+        ptxdbg.run(WIDE, args=[out, torch.tensor(5), 1.5, 7, 0.5])
+
+
+def test_halves():
+    out = np.zeros(4)
+    for half in (0.5, np.float16(0.5), np.float64(0.5), b"\0\x38"):
+        out[:] = 0
+        ptxdbg.run(WIDE, args=[out, 0, 0, 0, half])
+        assert out[3] == 0.5, half
+    with pytest.raises(TypeError, match="np.float16"):
+        ptxdbg.run(WIDE + "// bf16", args=[out, 0, 0, 0, 0.5])
+    with pytest.raises(OverflowError):
+        ptxdbg.run(WIDE, args=[out, 0, 0, 0, 1e6])
+
+
+def test_extents_are_integers_of_any_kind():
+    x = np.zeros(4, np.float32)
+    for grid in (np.int64(1), np.array([1, 1]), [np.int32(1)], (1, 1, 1)):
+        assert ptxdbg.run(SCALE, grid=grid, block=np.uint8(4), args=[x, x, 1.0, 4]).findings == []
+    for grid in (1.5, "1", None, (1, 2.0)):
+        with pytest.raises(TypeError, match="grid is an integer"):
+            ptxdbg.run(SCALE, grid=grid, block=4, args=[x, x, 1.0, 4])
+
+
+def test_buffers_of_python_are_memory():
+    for memory in (bytearray(16), (ctypes.c_float * 4)(), memoryview(bytearray(16))):
+        x = np.arange(4, dtype=np.float32)
+        assert ptxdbg.run(SCALE, block=4, args=[x, memory, 2.0, 4]).findings == []
+        assert np.frombuffer(memory, np.float32).tolist() == [0, 2, 4, 6]
+        assert ptxdbg.run(SCALE, block=5, args=[np.zeros(5, np.float32), memory, 2.0, 5]).findings[0].id == "memory.out_of_bounds"
+
+
+def test_read_only_arrays_are_refused():
+    x, y = np.zeros(4, np.float32), np.zeros(4, np.float32)
+    view = x[:]
+    view.flags.writeable = False
+    for array in (view, np.broadcast_to(np.float32(3), (4,)), memoryview(bytes(16))):
+        with pytest.raises(ValueError, match="a read-only array"):
+            ptxdbg.run(SCALE, block=4, args=[y, array, 1.0, 4])
+
+
+def test_elements_that_no_kernel_reads_are_refused():
+    x = np.zeros(4, np.float32)
+    for array, advice in ((np.array([1, "a"], object), "Python objects"), (np.zeros(4, ">f4"), "newbyteorder"),
+                          (np.zeros(4, [("a", "f4"), ("b", object)]), "Python objects"), (np.zeros(4, [("a", ">f4")]), "newbyteorder")):
+        with pytest.raises(TypeError, match=f"argument 0 .'x'.*{advice}"):
+            ptxdbg.run(SCALE, block=4, args=[array, x, 1.0, 4])
+    # Records of numbers are what a kernel reads as structures.
+    assert ptxdbg.run(SCALE, block=4, args=[np.zeros(2, [("a", "f4"), ("b", "f4")]), x, 1.0, 4]).findings == []
+    torch = pytest.importorskip("torch")
+    z = torch.ones(4, dtype=torch.complex64)
+    for tensor, advice in ((z.conj(), "resolve_conj"), (z.conj().imag, "resolve_neg"), (torch.eye(2).to_sparse(), "to_dense")):
+        with pytest.raises(TypeError, match=advice):
+            ptxdbg.run(SCALE, block=4, args=[tensor, x, 1.0, 4])
+
+
+def test_a_wrong_array_interface_says_what_is_wrong():
+    x = np.zeros(4, np.float32)
+    right = dict(x.__array_interface__)
+
+    class Interface:
+        def __init__(self, **changed):
+            self.__array_interface__ = {name: value for name, value in {**right, **changed}.items() if value != "absent"}
+
+    for changed, said in (({"data": None}, "no 'data'"), ({"shape": "absent"}, "no 'shape'"), ({"typestr": "<q9"}, "'<q9', which is no type"),
+                          ({"data": (1.5, False)}, "no address"), ({"data": 7}, "no address"), ({"shape": (-1,)}, "shape .-1,."),
+                          ({"strides": (4, 4)}, "for 1 dimensions"), ({"typestr": ">f4"}, "newbyteorder"), ({"data": (-8, False)}, "-8")):
+        with pytest.raises(TypeError, match=f"argument 0 .*{said}"):
+            ptxdbg.run(SCALE, block=4, args=[Interface(**changed), x, 1.0, 4])
+
+
+def test_a_path_in_place_of_a_text(tmp_path):
+    file = tmp_path / "race.ptx"
+    file.write_text(RACE)
+    for path in (file, str(file)):
+        found = ptxdbg.run(path, grid=2, args=[np.zeros(1, np.uint32)]).findings[0]
+        assert found.first.place == "race.ptx:11"
+    with pytest.raises(FileNotFoundError):
+        ptxdbg.run(str(tmp_path / "absent.ptx"), args=[])
+    (tmp_path / "race.cubin").write_bytes(b"\x7fELF")
+    with pytest.raises(ValueError, match="cuobjdump -ptx"):
+        ptxdbg.run(tmp_path / "race.cubin", args=[])
+    with pytest.raises(ValueError, match="source="):
+        ptxdbg.run("kernel.cu", args=[])
+
+
 def command(*words):
     """What the command of the package writes."""
     done = subprocess.run([sys.executable, "-m", "ptxdbg", *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -297,9 +430,12 @@ def test_memory_behind_addresses_in_memory():
     follow = SCALE.replace("ld.global.f32 %f2, [%d1];", "mov.f32 %f2, 0f40000000; ld.global.u64 %d2, [%d1];")
     target, table = np.zeros(4, np.float32), np.zeros(1, np.uint64)
     table[0] = target.__array_interface__["data"][0]
-    assert ptxdbg.run(follow, args=[table, None, 2.0, 1]).findings[0].id == "memory.out_of_bounds"
+    (found,) = ptxdbg.run(follow, args=[table, None, 2.0, 1]).findings
+    assert found.id == "memory.out_of_bounds"
     with ptxdbg.reachable(target):
         assert ptxdbg.run(follow, args=[table, None, 2.0, 1]).findings == []
+        for address in (int(table[0]), ctypes.c_void_p(int(table[0]))):
+            assert ptxdbg.run(SCALE, args=[address, address, 1.0, 1]).findings == []
     assert target[0] == 4
     with pytest.raises(TypeError, match="a int is no array"), ptxdbg.reachable(7):
         pass

@@ -1,8 +1,10 @@
 """Triton kernels on NumPy arrays, without a GPU."""
 
+import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -182,3 +184,69 @@ def test_a_bundle_holds_the_python_source(tmp_path):
     if shutil.which("zstd"):
         members = subprocess.run(["zstd", "-dc", path], capture_output=True).stdout
         assert b"tl.store(cell, tl.load(cell) + 1)" in members and b"lost.ptx" in members
+
+
+@triton.jit
+def takes_tuple(out, pair):
+    tl.store(out, tl.load(pair[0]) + pair[1])
+
+
+def test_arrays_in_tuples():
+    out = np.zeros(1, np.float32)
+    takes_tuple[(1,)](out, (np.full(1, 3, np.float32), 2.5))
+    assert out[0] == 5.5
+
+
+def test_elements_that_triton_does_not_have_are_refused():
+    for array, advice in ((np.zeros(1, np.complex64), "no type for elements of complex64"), (np.zeros(1, ">i4"), "newbyteorder"),
+                          (np.zeros(1, [("a", "i4")]), "its fields"), (np.zeros(1, object), "Python objects")):
+        with pytest.raises(TypeError, match=f"argument 'cell': .*{advice}"):
+            lost[(1,)](array)
+        with pytest.raises(TypeError, match="argument 'cell'"):
+            lost[(1,)](cell=array)
+    torch = pytest.importorskip("torch")
+    with pytest.raises(TypeError, match="argument 'cell': .*complex64"):
+        lost[(1,)](torch.zeros(1, dtype=torch.complex64))
+
+
+def test_do_bench_counts_instructions():
+    from triton import testing
+
+    x, out = np.ones(4096, np.float32), np.zeros(4096, np.float32)
+    small, large = (testing.do_bench(lambda: add[(blocks,)](x, x, out, 4096, BLOCK=256)) for blocks in (1, 16))
+    assert 0 < small and large == 16 * small
+    assert testing.do_bench(lambda: add[(1,)](x, x, out, 4096, BLOCK=256), quantiles=[0.5, 0.2]) == [small, small]
+    if hasattr(testing, "do_bench_cudagraph"):
+        with pytest.raises(RuntimeError, match="do_bench counts instructions"):
+            testing.do_bench_cudagraph(lambda: None)
+    # As a script has it that imports it before ptxdbg is installed.
+    assert testing.do_bench.__wrapped__(lambda: add[(16,)](x, x, out, 4096, BLOCK=256), warmup=1e-6, rep=1e-6) == pytest.approx(large)
+
+
+def test_registers_are_those_of_the_binary(tmp_path):
+    x = np.ones((32, 32), np.float16)
+    kernel = matmul[(1,)](x, x, np.zeros((32, 32), np.float32), 32, BLOCK=32)
+    assert 16 <= kernel.n_regs <= 255 and kernel.n_spills == 0
+    tool = shutil.which("cuobjdump", path=Path(triton.__file__).parent / "backends" / "nvidia" / "bin")
+    if tool is not None:
+        file = tmp_path / "matmul.cubin"
+        file.write_bytes(kernel.kernel)
+        (said,) = re.findall(r"REG:(\d+)", subprocess.run([tool, "-res-usage", file], capture_output=True, text=True).stdout)
+        assert kernel.n_regs == int(said)
+
+
+@triton.jit
+def through_table(table, out):
+    for index in range(2):
+        source = tl.load(table + index).to(tl.pointer_type(tl.float32))
+        tl.store(out + index, tl.load(source))
+
+
+def test_a_table_of_pointers():
+    arrays = [np.full(1000, 3, np.float32), np.full(1000, 4, np.float32)]
+    table, out = np.array([array.__array_interface__["data"][0] for array in arrays], np.int64), np.zeros(2, np.float32)
+    found = ptxdbg.triton.run(through_table, (1,), table, out).findings[-1]
+    assert found.id == "memory.out_of_bounds"
+    with ptxdbg.reachable(*arrays):
+        through_table[(1,)](table, out)
+    assert out.tolist() == [3, 4]

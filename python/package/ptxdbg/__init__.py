@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 import os
+import re
 import threading
+from pathlib import Path
 
 from ._arguments import collect, memory_of
 from ._ptxdbg import Finding, Module, PtxdbgError, Result, Session, Side, Writer
@@ -34,14 +37,17 @@ _catching = threading.local()
 @contextlib.contextmanager
 def catch(notes=False, orders=None):
     """Runs in this block raise :class:`FindingsError` where a kernel has a mistake; with ``notes`` also where it has a note. ``orders``
-    is that of runs that do not say it."""
+    is that of runs that do not say it. The block's value is a list with the first result for which that was raised."""
     before = vars(_catching).copy()
     _catching.level = "note" if notes else "warning"
+    _catching.caught = []
     if orders is not None:
         _catching.orders = orders
     try:
-        yield
+        yield _catching.caught
     finally:
+        if "caught" in before and not before["caught"]:
+            before["caught"].extend(_catching.caught)
         vars(_catching).clear()
         vars(_catching).update(before)
 
@@ -51,7 +57,9 @@ def reachable(*arrays, **named):
     """Kernels that run in this block may use these arrays, whose addresses they find in memory: a table of pointers, a linked list. An
     array that is an argument is reachable without it. ``named`` arrays have their name in findings."""
     alive = []
-    ranges = [(*memory_of(array, alive), name) for name, array in [("reachable", array) for array in arrays] + list(named.items())]
+    ranges = []
+    for name, array in [("reachable", array) for array in arrays] + list(named.items()):
+        ranges.append((*memory_of(array, alive), name))
     before = getattr(_catching, "ranges", [])
     _catching.ranges = before + ranges
     try:
@@ -66,10 +74,16 @@ def _reachable():
 
 def _three(extents, what):
     """Three extents of one to three."""
-    given = (extents,) if isinstance(extents, int) else tuple(extents)
+    try:
+        given = (operator.index(extents),)
+    except TypeError:
+        try:
+            given = tuple(operator.index(extent) for extent in extents)
+        except TypeError:
+            raise TypeError(f"{what} is an integer, or one to three of them, and not {extents!r}") from None
     if not 1 <= len(given) <= 3:
         raise ValueError(f"{what} has one to three extents, not {len(given)}")
-    return [int(extent) for extent in given] + [1] * (3 - len(given))
+    return [*given, *[1] * (3 - len(given))]
 
 
 def _orders(orders):
@@ -78,12 +92,33 @@ def _orders(orders):
 
 
 def _is_caught(result):
+    """Whether findings of this run are raised; notes that it was."""
     level = getattr(_catching, "level", None)
-    return level is not None and any(level == "note" or finding.severity != "note" for finding in result.findings)
+    is_caught = level is not None and any(level == "note" or finding.severity != "note" for finding in result.findings)
+    if is_caught and not _catching.caught:
+        _catching.caught.append(result)
+    return is_caught
 
 
 #: Modules by text and name: a text that is run often is read once.
 _read = functools.lru_cache(maxsize=64)(Module)
+
+
+def _is_path(text):
+    """Whether a text names a file in place of being PTX, which has many lines and words."""
+    return "\n" not in text and re.search(r"\.(ptx|cubin|fatbin|cu|so|o|ptxcap)$", text) is not None
+
+
+def _text_of(path):
+    """The PTX of a file."""
+    if path.suffix == ".cu":
+        raise ValueError(f"{path} is CUDA C++: source=Path({str(path)!r}).read_text()")
+    if path.suffix != ".ptx":
+        raise ValueError(f"{path} is no text of PTX: 'ptxdbg {path}' opens it, and cuobjdump -ptx writes the PTX that is in it")
+    try:
+        return path.read_text()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is no text: {error}") from None
 
 
 def _opened(ptx, kernel, source, options, name, args):
@@ -92,6 +127,9 @@ def _opened(ptx, kernel, source, options, name, args):
         raise TypeError("one of ptx and source: PTX, or CUDA C++ with the keyword source")
     if isinstance(ptx, Module):
         return ptx, kernel, args, None
+    if isinstance(ptx, os.PathLike) or (isinstance(ptx, str) and _is_path(ptx)):
+        path = Path(ptx)
+        return _read(_text_of(path), name or path.name), kernel, args, None
     if isinstance(ptx, str):
         return _read(ptx, name or "kernel.ptx"), kernel, args, None
     if source is None and hasattr(ptx, "py_func"):
@@ -115,12 +153,13 @@ def run(ptx=None, kernel=None, *, source=None, grid=1, block=1, args=(), shared=
         schedule="in-order", seed=0, step_limit=None, orders=None, options=(), name=None):
     """Runs a kernel and returns what it came to.
 
-    ``ptx`` is a text or a :class:`Module`, a kernel of Numba, or a RawKernel of CuPy; or ``source`` is CUDA C++, which is compiled with
-    ``options`` (:func:`ptxdbg.cuda.compile`).
+    ``ptx`` is a text, the path of one or a :class:`Module`, a kernel of Numba, or a RawKernel of CuPy; or ``source`` is CUDA C++, which is
+    compiled with ``options`` (:func:`ptxdbg.cuda.compile`).
 
     ``args`` are the parameters in order: NumPy arrays, torch CPU tensors and what offers DLPack or an array interface are passed by
-    address, and updated in place; views of one array alias as they do on a device. Numbers are converted to the type of the parameter;
-    ``bytes`` and ctypes structures are taken as they are. Ctrl-C ends the run.
+    address, and updated in place, as are ``bytearray``, ``memoryview`` and ctypes arrays; views of one array alias as they do on a device,
+    and a read-only array is refused. Numbers are converted to the type of the parameter, arrays without dimensions
+    too where it cannot be an address; ``bytes`` and ctypes structures are taken as they are. Ctrl-C ends the run.
 
     As many more runs as ``orders``, 1 without it, are made at most for critical sections of one lock that came in one order only, which
     are run the other way round; they cost nothing where there are none.
@@ -131,7 +170,7 @@ def run(ptx=None, kernel=None, *, source=None, grid=1, block=1, args=(), shared=
     full_name, params = module.params(kernel)
     if names and len(names) == len(params):
         params = [(own, kind, size) for own, (_, kind, size) in zip(names, params)]
-    values, ranges, _alive = collect(params, args)
+    values, ranges, _alive = collect(params, args, ptx if isinstance(ptx, str) and not _is_path(ptx) else None)
     result = _run(module, full_name, _three(grid, "grid"), _three(block, "block"), values, ranges + _reachable(),
                   cluster=None if cluster is None else _three(cluster, "cluster"), shared=int(shared), cooperative=bool(cooperative),
                   checks=checks, schedule=schedule, seed=seed, step_limit=step_limit, orders=_orders(orders))

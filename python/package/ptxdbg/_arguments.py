@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import ctypes
+import math
+import operator
 import struct
 
 import numpy as np
 
 _FLOATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
 
+#: Types of parameters that may be addresses, where they have 8 bytes.
+_ADDRESSES = ("u64", "b64")
 
-def collect(params, args):
-    """The bytes of all parameters, the memory that they lead to as addresses, lengths and names, and what must stay alive meanwhile."""
+
+def collect(params, args, text=None):
+    """The bytes of all parameters, the memory that they lead to as addresses, lengths and names, and what must stay alive meanwhile.
+    ``text`` is that of the module, where it is at hand: the format of a half shows in it."""
     if len(params) != len(args):
         raise TypeError(f"the kernel has {len(params)} parameters, and {len(args)} arguments are given")
     values, ranges, alive = [], [], []
     for index, ((name, kind, size), arg) in enumerate(zip(params, args)):
         try:
+            is_address = kind in _ADDRESSES and size == 8
             memory = _memory(arg, alive)
-            if memory is not None:
-                address, start, length = memory
-                ranges.append((start, length, name))
+            if memory is None and is_address:
+                memory = _buffer(arg, alive)
+            if memory is not None and _is_address(arg, kind, is_address):
+                address, *extent = memory
+                ranges.append((*extent, name))
                 values.append(_integer(address, size))
             else:
-                values.append(_value(arg, kind, size))
+                values.append(_value(arg if memory is None else _zero_dim(arg, size), kind, size, text))
         except (TypeError, ValueError, OverflowError, struct.error) as error:
             raise type(error)(f"argument {index} ('{name}', .{kind}, {size} bytes): {error}") from None
     return values, ranges, alive
@@ -33,8 +42,41 @@ def memory_of(arg, alive):
     """Start and length of the allocation that an array is a view of."""
     memory = _memory(arg, alive)
     if memory is None:
+        memory = _buffer(arg, alive)
+    if memory is None:
         raise TypeError(f"a {type(arg).__name__} is no array")
     return memory[1:]
+
+
+def _is_address(arg, kind, may_be):
+    """Whether an array is meant as its address: one without dimensions stands for its value where the parameter is a number."""
+    shape = getattr(arg, "shape", None)
+    if shape is None or len(shape) > 0:
+        if not may_be:
+            raise TypeError("an array for a parameter that is no address: its value is wanted (an element of the array, or the bytes of "
+                            "all of it as array.tobytes())")
+        return True
+    if not may_be:
+        return False
+    # A number of 8 bytes is declared as an address is.
+    found = _zero_dim(arg, 8).dtype.kind
+    if found in ("iubf" if kind == "b64" else "iub"):
+        raise TypeError("an array without dimensions may be meant as its value or as its address: pass x.item() for the value, "
+                        "x.reshape(1) for the address")
+    return True
+
+
+def _zero_dim(arg, size):
+    """The value of an array without dimensions, with its type."""
+    if isinstance(arg, np.ndarray):
+        return arg[()]
+    if str(getattr(arg, "dtype", "")) == "torch.bfloat16" and size == 2:
+        return struct.pack("<f", arg.item())[2:]
+    kinds = {"torch.float16": np.float16, "torch.float32": np.float32, "torch.float64": np.float64}
+    if not hasattr(arg, "item"):
+        return np.asarray(arg)[()]
+    value = arg.item()
+    return np.dtype(kinds.get(str(getattr(arg, "dtype", "")), type(value))).type(value)
 
 
 def _integer(value, size):
@@ -43,17 +85,18 @@ def _integer(value, size):
     return (value % (1 << (8 * size))).to_bytes(size, "little")
 
 
-def _value(arg, kind, size):
+def _value(arg, kind, size, text):
     """A value that is passed as such."""
     if arg is None:
         return bytes(size)
     if isinstance(arg, (bytes, bytearray, memoryview)):
         return _exact(bytes(arg), size)
-    if isinstance(arg, (ctypes.Structure, ctypes.Array, ctypes._SimpleCData)):
+    if isinstance(arg, (ctypes.Structure, ctypes.Union, ctypes.Array, ctypes._SimpleCData)):
         return _exact(bytes(arg), size)
     if isinstance(arg, np.void):
         return _exact(arg.tobytes(), size)
-    if isinstance(arg, np.generic) and arg.dtype.itemsize == size and (arg.dtype.kind == "f") == (kind in _FLOATS):
+    is_half = size == 2 and kind.startswith("b")
+    if isinstance(arg, np.generic) and arg.dtype.itemsize == size and ((arg.dtype.kind == "f") == (kind in _FLOATS) or is_half):
         return arg.tobytes()
     if isinstance(arg, np.generic):
         arg = arg.item()
@@ -63,10 +106,22 @@ def _value(arg, kind, size):
         # Bits of a register that holds a float: compilers declare such parameters as .b32 as well.
         if kind.startswith("b") and size in (4, 8):
             return struct.pack("<f" if size == 4 else "<d", arg)
+        if is_half:
+            return _half(arg, text)
         raise TypeError("a float for an integer parameter")
     if isinstance(arg, (bool, int)):
         return _integer(int(arg), size)
     raise TypeError(f"a {type(arg).__name__} is no value of a parameter")
+
+
+def _half(value, text):
+    """A float of 2 bytes, which PTX declares by its size alone: that of C's __half, unless the module has another format."""
+    if text is None:
+        raise TypeError("a float for a parameter of 2 bytes, which may be a bfloat16: pass np.float16(x), or the bytes of a bfloat16")
+    if "bf16" in text or "bfloat16" in text:
+        raise TypeError("a float for a parameter of 2 bytes, in a module that has bf16 as well: pass np.float16(x), or the bytes of a "
+                        "bfloat16")
+    return struct.pack("<e", value)
 
 
 def _exact(given, size):
@@ -76,30 +131,56 @@ def _exact(given, size):
 
 
 def _memory(arg, alive):
-    """The address of an array, and start and length of the allocation that it is a view of; None of what is no array."""
+    """The address of an array, start and length of the allocation that it is a view of; None of what is no array."""
     if isinstance(arg, np.generic):
         return None
     if isinstance(arg, np.ndarray):
         return _array(arg, alive)
     if hasattr(arg, "untyped_storage") and hasattr(arg, "data_ptr"):
-        if arg.device.type != "cpu":
-            raise TypeError(f"a tensor on {arg.device}: kernels run on CPU tensors")
-        storage = arg.untyped_storage()
-        alive.append(arg)
-        return arg.data_ptr(), storage.data_ptr(), storage.nbytes()
+        return _tensor(arg, alive)
     for interface in ("__cuda_array_interface__", "__array_interface__"):
         described = getattr(arg, interface, None)
         if isinstance(described, dict):
-            return _described(described, arg, alive)
+            return _described(described, interface, arg, alive)
     if hasattr(arg, "__dlpack__"):
         return _array(np.from_dlpack(arg), alive)
     return None
 
 
+def _buffer(arg, alive):
+    """The same of memory that has no shape. Bytes are a value."""
+    if not isinstance(arg, (bytearray, memoryview, ctypes.Array)):
+        return None
+    return _array(np.frombuffer(arg, np.uint8), alive)
+
+
+def checked_type(dtype):
+    """Raises where the elements are no numbers that a device has."""
+    if dtype.hasobject:
+        raise TypeError("an array of Python objects, which no kernel can read: array.astype(np.float32), or another type of numbers")
+    if not dtype.isnative:
+        raise TypeError(f"an array of {dtype}, whose bytes come in the order of another machine: "
+                        "array.astype(array.dtype.newbyteorder('='))")
+
+
+def _tensor(tensor, alive):
+    if tensor.device.type != "cpu":
+        raise TypeError(f"a tensor on {tensor.device}: kernels run on CPU tensors")
+    for bit in ("conj", "neg"):
+        if getattr(tensor, f"is_{bit}")():
+            raise TypeError(f"a tensor that is another one's {bit} view, whose memory holds other values: tensor.resolve_{bit}()")
+    if str(tensor.layout) != "torch.strided":
+        raise TypeError(f"a tensor of layout {tensor.layout}, which has no memory of its own shape: tensor.to_dense()")
+    storage = tensor.untyped_storage()
+    alive.append(tensor)
+    return tensor.data_ptr(), storage.data_ptr(), storage.nbytes()
+
+
 def _array(array, alive):
+    checked_type(array.dtype)
     alive.append(array)
-    if not array.flags.writeable and array.flags.owndata:
-        raise ValueError("a read-only array: a kernel may write to it")
+    if not array.flags.writeable:
+        raise ValueError("a read-only array, to which a kernel may write: pass array.copy()")
     owner = array
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
@@ -107,15 +188,40 @@ def _array(array, alive):
     return array.__array_interface__["data"][0], low, high - low
 
 
-def _described(described, arg, alive):
-    address, length = described["data"][0], np.dtype(described["typestr"]).itemsize
-    strides = described.get("strides")
-    if strides is None:
-        for extent in described["shape"]:
-            length *= extent
-    else:
-        if any(stride < 0 for stride in strides):
-            raise ValueError("an array with negative strides")
-        length += sum((extent - 1) * stride for extent, stride in zip(described["shape"], strides))
+def _described(described, interface, arg, alive):
+    def wrong(what):
+        return TypeError(f"its {interface} {what}")
+
+    for key in ("data", "typestr", "shape"):
+        if described.get(key) is None:
+            raise wrong(f"has no '{key}'")
+    shape, strides = described["shape"], described.get("strides")
+    try:
+        dtype = np.dtype(described["typestr"])
+    except TypeError:
+        raise wrong(f"has the typestr {described['typestr']!r}, which is no type") from None
+    checked_type(dtype)
+    try:
+        address, is_read_only = described["data"]
+        address = operator.index(address or 0)
+    except (TypeError, ValueError):
+        raise wrong(f"has the data {described['data']!r}, which are no address and whether it is read-only") from None
+    if not isinstance(shape, tuple) or not all(isinstance(extent, int) and extent >= 0 for extent in shape):
+        raise wrong(f"has the shape {shape!r}, which is no tuple of extents")
+    if strides is not None and (not isinstance(strides, tuple) or len(strides) != len(shape)):
+        raise wrong(f"has the strides {strides!r} for {len(shape)} dimensions")
+    if is_read_only:
+        raise ValueError("a read-only array, to which a kernel may write: pass a copy")
     alive.append(arg)
+    length = dtype.itemsize
+    if 0 in shape:
+        length = 0
+    elif strides is None:
+        length *= math.prod(shape)
+    elif any(stride < 0 for stride in strides):
+        raise ValueError("an array with negative strides")
+    else:
+        length += sum((extent - 1) * stride for extent, stride in zip(shape, strides))
+    if not 0 <= address <= (1 << 64) - length:
+        raise wrong(f"has the address {address}")
     return address, address, length

@@ -11,6 +11,7 @@ for a script, and PTXDBG_TRITON=1 for every process that imports ptxdbg.
 from __future__ import annotations
 
 import functools
+import inspect
 import re
 import struct
 import sys
@@ -19,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from . import FindingsError, Module, _is_caught, _orders, _reachable
-from ._arguments import _memory
+from ._arguments import _memory, checked_type
 from ._compare import MismatchError, Recorder, compare
 from ._ptxdbg import run as _run
 from ._ptxdbg import tensor_map as _tensor_map
@@ -52,6 +53,7 @@ class _Array:
     """A NumPy array as Triton wants a tensor to be."""
 
     def __init__(self, array):
+        checked_type(array.dtype)
         self.array = array
         self.dtype = array.dtype
         self.shape = array.shape
@@ -74,6 +76,65 @@ class _Function:
         self.name = name
 
 
+def _attribute(binary, number):
+    """The largest value that `.nv.info` of what ptxas made gives a function for an attribute: 0x2f of registers, 0x11 of the bytes of a
+    stack frame; 0 where there is none."""
+    if binary[:4] != b"\x7fELF":
+        return 0
+    (sections,), (size, count, names) = struct.unpack_from("<Q", binary, 0x28), struct.unpack_from("<3H", binary, 0x3A)
+    headers = [struct.unpack_from("<IIQQQQ", binary, sections + index * size) for index in range(count)]
+    of_names, found = headers[names][4], 0
+    for name, _, _, _, start, length in headers:
+        if not binary.startswith(b".nv.info\0", of_names + name):
+            continue
+        at = start
+        while at + 4 <= start + length:
+            form, attribute, value = struct.unpack_from("<BBH", binary, at)
+            # Only the fourth form has a value of its own length: here a symbol and a number.
+            if (form, attribute, value) == (4, number, 8):
+                found = max(found, struct.unpack_from("<I", binary, at + 8)[0])
+            at += 4 + (value if form == 4 else 0)
+    return found
+
+
+class _Event:
+    """A point in time of a device: instructions of threads, a nanosecond each, as autotuning counts them."""
+
+    def __init__(self, driver, enable_timing=True, **_):
+        self._driver, self._at = driver, 0
+
+    def record(self, stream=None):
+        self._at = self._driver.executed
+
+    def elapsed_time(self, end):
+        # What launches nothing takes some time too.
+        return max(end._at - self._at, 1) * 1e-6
+
+    def synchronize(self):
+        pass
+
+    def query(self):
+        return True
+
+
+class _Device:
+    """What measuring asks of a device."""
+
+    def __init__(self, driver):
+        self.Event = functools.partial(_Event, driver)
+
+    def synchronize(self, device=None):
+        pass
+
+    def current_device(self):
+        return 0
+
+    def __getattr__(self, name):
+        import torch
+
+        return getattr(torch.cpu, name)
+
+
 class _Utils:
     """What Triton asks of a driver's library."""
 
@@ -81,7 +142,9 @@ class _Utils:
         self._arch = arch
 
     def load_binary(self, name, kernel, shared, device):
-        return None, _Function(name), 0, 0, 1024
+        # The most that a thread can have, where the binary does not say.
+        registers, frame = _attribute(kernel, 0x2F) or 255, _attribute(kernel, 0x11)
+        return None, _Function(name), registers, frame // 4, 1024
 
     def unload_module(self, module):
         pass
@@ -282,9 +345,7 @@ def _driver(arch, options):
             return torch.device("cpu")
 
         def get_device_interface(self):
-            import torch
-
-            return torch.cpu
+            return _Device(self)
 
         def get_empty_cache_for_benchmark(self):
             return np.zeros(1, np.int32)
@@ -293,21 +354,83 @@ def _driver(arch, options):
             pass
 
         def get_benchmarker(self):
-            def benchmark(call, *, quantiles=None, **_):
+            def benchmark(call, *, quantiles=None, return_mode="mean", **_):
                 before = self.executed
                 call()
                 # A time that orders configurations: a nanosecond an instruction.
                 elapsed = (self.executed - before) * 1e-6
-                return [elapsed] * len(quantiles) if quantiles else elapsed
+                return [elapsed] * (len(quantiles) if quantiles else 1) if quantiles or return_mode == "all" else elapsed
 
             return benchmark
 
     return Driver()
 
 
+def _wrapped(name, arg):
+    """An argument as Triton takes it: NumPy arrays as tensors, those in tuples too."""
+    if isinstance(arg, tuple):
+        items = [_wrapped(name, item) for item in arg]
+        return type(arg)(*items) if hasattr(arg, "_fields") else type(arg)(items)
+    is_array = isinstance(arg, np.ndarray)
+    if not is_array and not (hasattr(arg, "data_ptr") and hasattr(arg, "dtype")):
+        return arg
+    word = str(arg.dtype).rpartition(".")[2]
+    try:
+        made = _Array(arg) if is_array else arg
+    except TypeError as error:
+        raise TypeError(f"argument '{name}': {error}") from None
+    if word not in _known_types():
+        advice = "its fields as arrays of their own" if is_array and arg.dtype.names else "x.view() as another type of as many bytes"
+        raise TypeError(f"argument '{name}': Triton has no type for elements of {word}: pass {advice}")
+    return made
+
+
+@functools.cache
+def _known_types():
+    """The types of elements that Triton has."""
+    from triton._utils import type_canonicalisation_dict
+
+    return frozenset(type_canonicalisation_dict)
+
+
+def _counts(testing):
+    """Lets `triton.testing` count instructions while ptxdbg is the driver: every run has as many, so one is enough."""
+    import triton
+
+    own = testing.do_bench
+
+    @functools.wraps(own)
+    def do_bench(fn, *args, **kwargs):
+        driver = triton.runtime.driver.active
+        if not hasattr(driver, "executed"):
+            return own(fn, *args, **kwargs)
+        given = inspect.signature(own).bind(fn, *args, **kwargs).arguments
+        return driver.get_benchmarker()(fn, **{name: given[name] for name in ("quantiles", "return_mode") if name in given})
+
+    testing.do_bench = do_bench
+    for name in ("do_bench_cudagraph", "do_bench_proton", "do_bench_cudagraph_proton"):
+        if hasattr(testing, name):
+            setattr(testing, name, _refusing(name, getattr(testing, name)))
+
+
+def _refusing(name, own):
+    """What measures a device only, which says so while ptxdbg is the driver."""
+    @functools.wraps(own)
+    def measure(*args, **kwargs):
+        import triton
+
+        if hasattr(triton.runtime.driver.active, "executed"):
+            raise RuntimeError(f"triton.testing.{name} measures a device, and ptxdbg runs kernels without one: triton.testing.do_bench "
+                               "counts instructions in place of time")
+        return own(*args, **kwargs)
+
+    return measure
+
+
 def install(arch=90, *, checks="all", schedule="in-order", seed=0, step_limit=None, orders=None):
     """Makes ptxdbg the driver of Triton in this process; kernels are compiled for ``sm_<arch>``, and run as :func:`ptxdbg.run` says."""
     import triton
+    from triton import testing
     from triton.runtime import jit
 
     options = {"checks": checks, "schedule": schedule, "seed": seed, "step_limit": step_limit, "orders": orders}
@@ -318,13 +441,12 @@ def install(arch=90, *, checks="all", schedule="in-order", seed=0, step_limit=No
 
     @functools.wraps(own)
     def run_arrays(self, *args, **kwargs):
-        def wrapped(arg):
-            return _Array(arg) if isinstance(arg, np.ndarray) else arg
-
-        return own(self, *map(wrapped, args), **{name: wrapped(arg) for name, arg in kwargs.items()})
+        given = [_wrapped(name, arg) for name, arg in zip(self.arg_names, args)]
+        return own(self, *given, *args[len(given) :], **{name: _wrapped(name, arg) for name, arg in kwargs.items()})
 
     run_arrays._of_ptxdbg = True
     jit.JITFunction.run = run_arrays
+    _counts(testing)
 
 
 def run(kernel, grid, *args, **meta):
