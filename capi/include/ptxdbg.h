@@ -85,8 +85,8 @@ typedef struct ptxdbg_options {
 
 typedef struct ptxdbg_result ptxdbg_result;
 
-/* Runs a kernel to its end or its first fault. What the kernel does wrong is among the findings of the result; the status says whether it
- * could be run. `options` may be null. */
+/* Runs a kernel to its end or its first fault, and once more at most for critical sections of one lock that came in one order only. What
+ * the kernel does wrong is among the findings of the result; the status says whether it could be run. `options` may be null. */
 ptxdbg_status ptxdbg_run(const ptxdbg_module *module, const ptxdbg_launch *launch, const ptxdbg_options *options, ptxdbg_result **result);
 
 /* Ends the use of a result; a null pointer is allowed. */

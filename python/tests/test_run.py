@@ -471,6 +471,10 @@ def test_cuda_is_compiled():
     with pytest.raises(cuda.CompileError, match=r'kernel.cu\(1\): error: identifier "x" is undefined'):
         ptxdbg.run(source="__global__ void f() { x; }")
     assert ptxdbg.run(source=CUDA, block=32, args=[x, 2.0, 9], options=["-arch=compute_80"]).findings == []
+    with pytest.raises(TypeError, match="several texts"):
+        ptxdbg.run(source=CUDA, block=32, args=[x, 2.0, 9], options="-arch=compute_80")
+    with pytest.raises(ValueError, match="no name of a file"):
+        cuda.compile(CUDA, name="a/b.cu")
 
 
 def test_nvcc_compiles_where_nvrtc_is_not(monkeypatch):

@@ -34,6 +34,8 @@ def compile(source, *, options=(), name="kernel.cu"):
     """
     if not name or "/" in name or name in (".", ".."):
         raise ValueError(f"'{name}' is no name of a file")
+    if isinstance(options, str):
+        raise TypeError(f"options are several texts: ['{options}']")
     return _compiled(source, tuple(options), name)
 
 
