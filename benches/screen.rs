@@ -63,7 +63,7 @@ fn measure(name: &str, layout: &str, launch: &Path) {
 
 fn session(launch: &Path) -> Session {
     let request = Request { modules: Vec::new(), launch: LaunchChoice::File(launch.to_path_buf()), overrides: Overrides::default() };
-    let mut session = Session::new(open(&request).unwrap(), 0, RunOptions::default()).unwrap();
+    let mut session = Session::new(open(&request).unwrap(), 0, RunOptions::unwatched()).unwrap();
     type_line(&mut session, "stepi 60");
     session
 }

@@ -117,7 +117,7 @@ fn watch_nothing(session: &mut Session, memory: bool) {
 
 fn last_write() {
     // One block after the other: the first ends soon.
-    let mut session = session_of(FILE, RunOptions { resident: Some(1), ..RunOptions::default() });
+    let mut session = session_of(FILE, RunOptions { resident: Some(1), ..RunOptions::unwatched() });
     to_end(&mut session);
     let target = Expression::parse("c[0]").unwrap().target(&session.scene()).unwrap();
     let mut found = None;
@@ -131,7 +131,7 @@ fn to_end(session: &mut Session) {
 }
 
 fn session(file: &str) -> Session {
-    session_of(file, RunOptions::default())
+    session_of(file, RunOptions::unwatched())
 }
 
 fn session_of(file: &str, options: RunOptions) -> Session {

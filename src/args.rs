@@ -15,11 +15,11 @@ use crate::check::{Checks, listed};
 use crate::debug::bundle::{Manifest, is_bundle};
 use crate::debug::open::modules::Reading;
 use crate::debug::settings::{self, JOBS_MAX, ThemeName};
-use crate::debug::{LaunchChoice, Overrides, Request, RunOptions};
+use crate::debug::{LaunchChoice, Overrides, RESIDENT_MAX, Request, RunOptions};
 use crate::launch::extents;
 use crate::launch::nvcc::Compiler;
 use crate::launch::wanted::GivenTolerance;
-use crate::machine::{CompletionPolicyKind, DivergencePolicy, MemoryLimit, POLICIES, PolicyRow, Schedule};
+use crate::machine::{CompletionChoice, DivergencePolicy, MemoryLimit, POLICIES, Schedule};
 use crate::ui::files;
 
 const EXIT_STATUS: &str = "\
@@ -200,7 +200,7 @@ pub struct Args {
     pub schedule: Schedule,
 
     /// Blocks on the machine at once, at most, up to the 4224 of an H200; without it as many as a bound on memory allows
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4224))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(RESIDENT_MAX)))]
     pub resident: Option<u32>,
 
     /// Stop a launch after this many warp-instructions
@@ -213,8 +213,8 @@ pub struct Args {
     pub memory_limit: u64,
 
     /// When asynchronous copies end.
-    #[arg(long = "async", value_name = "POLICY", value_parser = Completion::parse, default_value = "lazy", help = completion_help())]
-    pub completion: Completion,
+    #[arg(long = "async", value_name = "POLICY", value_parser = CompletionChoice::parse, default_value = "lazy", help = completion_help())]
+    pub completion: CompletionChoice,
 
     /// Which lanes of a warp run when they have diverged at a branch; without it as on the machines of the module's .target, stack below
     /// sm_70
@@ -306,34 +306,6 @@ pub enum ScriptSource {
     File(PathBuf),
     /// The command itself.
     Line(String),
-}
-
-/// When asynchronous copies end: a policy, and the seed that is given for it.
-#[derive(Clone, Copy, Debug)]
-pub struct Completion {
-    choice: fn(u64) -> CompletionPolicyKind,
-    seed: Option<u64>,
-}
-
-impl Completion {
-    fn parse(text: &str) -> Result<Self, String> {
-        let (name, seed) = text.split_once(':').map_or((text, None), |(name, seed)| (name, Some(seed)));
-        let fits = |row: &PolicyRow| row.name == name && (seed.is_none() || row.is_seeded);
-        let choice = POLICIES.into_iter().find(|choice| fits(choice(0).row()));
-        let choice = choice.ok_or_else(|| {
-            let names = POLICIES
-                .map(|choice| choice(0).row())
-                .map(|row| if row.is_seeded { format!("{0}, {0}:SEED", row.name) } else { row.name.to_string() });
-            format!("the policies are {} and {}", names[..names.len() - 1].join(", "), names[names.len() - 1])
-        })?;
-        let parsed = seed.map(|seed| seed.parse().map_err(|_| format!("'{seed}' is not a seed")));
-        Ok(Self { choice, seed: parsed.transpose()? })
-    }
-
-    /// The policy of a run, which draws from `seed` unless a seed of its own is given.
-    pub fn policy(self, seed: u64) -> CompletionPolicyKind {
-        (self.choice)(self.seed.unwrap_or(seed))
-    }
 }
 
 fn schedule_help() -> String {
@@ -443,7 +415,7 @@ pub fn of_words(words: &[OsString]) -> Result<Args, ArgsMessage> {
     let matches = command().args_override_self(true).try_get_matches_from(words).map_err(of_error)?;
     let mut args = with_scripts(&matches).map_err(of_error)?;
     // The launch file names modules that are linked.
-    args.kernels = if manifest.modules.is_empty() { vec![path.join(&manifest.module)] } else { Vec::new() };
+    args.kernels = manifest.module_paths(path);
     if args.launch.is_empty() {
         args.launch = vec![Manifest::launch_of(path)];
     }
@@ -542,6 +514,12 @@ mod tests {
         let listed: Vec<&str> = OPTIONS.iter().map(|(option, _)| option.split(' ').next().unwrap_or(option)).collect();
         let options: Vec<String> = command().get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?))).collect();
         assert_eq!(listed, options);
+    }
+
+    #[test]
+    fn the_options_of_the_library_are_those_of_a_command_line_without() {
+        let args = of_words(&["ptxdbg", "k.ptx"].map(OsString::from)).map_err(|message| message.text);
+        assert_eq!(args.map(|args| format!("{:?}", args.run_options())), Ok(format!("{:?}", RunOptions::default())));
     }
 
     #[test]

@@ -1,5 +1,16 @@
 //! ptxdbg: a debugger for NVIDIA PTX kernels that needs no GPU.
 //!
+//! # For other programs
+//!
+//! [`api`] is the library: modules, launches, runs, findings, fixes, bundles and sessions, with an example of each use. It follows semantic
+//! versioning: what compiles against it compiles against every later version with the same major number, or as long as that is 0, with the
+//! same minor one; CHANGELOG.md names what changes. Fields may be added to structs of answers and variants to their enums
+//! ([`api::Outcome`], [`api::View`]) with a minor version, so match those with a wildcard and make structs of options with
+//! `..RunOptions::default()`. Its types may mention types of the layers below, whose fields can be read.
+//!
+//! **Every other module is the inside of the program.** It is public for the program itself, its tests, its fuzzers and the crates beside
+//! it, and may change with any version. What follows is about that inside.
+//!
 //! # The model
 //!
 //! A *program* is a PTX module, checked and decoded: an array of instructions whose operands are register slots and addresses, and
@@ -43,6 +54,7 @@
 //! [`command::Outcome`], which `ui::text` puts into words.
 
 pub mod api;
+
 pub mod args;
 pub mod base;
 pub mod cfg;

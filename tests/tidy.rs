@@ -86,7 +86,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "api",
         what: "what another program uses: modules, launches, runs, sessions",
-        uses: &["base", "launch", "program", "machine", "debug", "command"],
+        uses: &["base", "launch", "program", "machine", "debug", "command", "ui"],
     },
     Layer { name: "drawing", what: "the layered drawing of a graph as boxes and lines", uses: &[] },
     Layer { name: "ui", what: "front ends: text, JSON, scripts, the prompt, the screen", uses: &["base", "command", "debug", "drawing"] },

@@ -31,7 +31,7 @@ impl Job {
         let overrides = Overrides { grid, ..Overrides::default() };
         let Opened { program, plan, .. } = open(&Request { modules: Vec::new(), launch, overrides }).unwrap();
         let [case] = <[Case; 1]>::try_from(plan.cases).unwrap();
-        let report = verify_case(&program, &case, &RunOptions::default(), true).unwrap();
+        let report = verify_case(&program, &case, &RunOptions::unwatched(), true).unwrap();
         assert!(report.failures.is_empty(), "{path}: {:?}", report.failures);
         Job { program, case }
     }
@@ -44,7 +44,7 @@ impl Job {
     /// Fresh memory, buffers filled, nothing executed.
     pub fn start(&self) -> Machine {
         assert_eq!(self.case.launches.len(), 1, "{} has several launches", self.case.name);
-        start_case(&self.program, &self.case, &RunOptions::default()).unwrap().unwrap()
+        start_case(&self.program, &self.case, &RunOptions::unwatched()).unwrap().unwrap()
     }
 }
 

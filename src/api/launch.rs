@@ -3,13 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tempfile::TempDir;
+
 use super::error::{Error, problems};
 use super::module::Module;
+use super::prompt::Prompt;
 use super::run::Run;
 use super::session::Session;
-use crate::debug::open::{OpenedLaunch, open_driver, open_launch_file, open_words};
-use crate::debug::{Interrupt, Opened, Overrides, RunOptions, Writer, last_writers};
-use crate::launch::{DriverLaunch, LaunchFile, LaunchFileError};
+use crate::debug::bundle::{Manifest, is_bundle};
+use crate::debug::fix::{FixReports, fix_case};
+use crate::debug::open::{OpenedLaunch, open, open_driver, open_launch_file, open_words};
+use crate::debug::{Interrupt, LaunchChoice, Opened, Overrides, Request, RunOptions, Writer, last_writers};
+use crate::launch::{Case, DriverLaunch, LaunchFile, LaunchFileError};
 
 /// What is to be launched, said piece by piece. Of what is not said a launch is made up: from the kernel's code, so that each thread has
 /// something to do.
@@ -133,7 +138,7 @@ impl Launch {
         }
         let (path, program) = (module.path().to_path_buf(), Arc::clone(module.program()));
         let file = match &self.source {
-            Source::Words(words) => return Ok(Planned { opened: open_words(path, program, words, &self.overrides)? }),
+            Source::Words(words) => return Ok(Planned::of(open_words(path, program, words, &self.overrides)?)),
             Source::File(file) => LaunchFile::read(file),
             Source::Text(text) => {
                 let folder = path.parent().unwrap_or(Path::new(""));
@@ -144,7 +149,7 @@ impl Launch {
             LaunchFileError::Unreadable(message) => Error::File(message),
             LaunchFileError::Wrong(wrong) => Error::Rejected(problems(&wrong.0, &wrong.1)),
         })?;
-        Ok(Planned { opened: open_launch_file(path, program, file, &self.overrides)? })
+        Ok(Planned::of(open_launch_file(path, program, file, &self.overrides)?))
     }
 }
 
@@ -154,18 +159,55 @@ impl DriverLaunch {
     /// # Errors
     /// There is no such kernel, or the launch cannot be meant for it.
     pub fn planned(&self, module: &Module) -> Result<Planned, Error> {
-        Ok(Planned { opened: open_driver(Arc::clone(module.program()), self)? })
+        Ok(Planned::of(open_driver(Arc::clone(module.program()), self)?))
     }
 }
 
 /// Launches of a module, ready to be run or debugged. Of a launch file that is a suite each launch is a case of its own; a sequence is
 /// one case.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Planned {
     opened: Opened,
+    /// The session file of a bundle.
+    position: Option<PathBuf>,
+    /// Holds the files that it reads.
+    folder: Option<Arc<TempDir>>,
 }
 
 impl Planned {
+    fn of(opened: Opened) -> Self {
+        Self { opened, position: None, folder: None }
+    }
+
+    /// The same, which reads files in a folder.
+    pub(super) fn reading(self, folder: Arc<TempDir>) -> Self {
+        Self { folder: Some(folder), ..self }
+    }
+
+    /// What the command line opens at `path`, and how it runs that: a module with the launch file beside it or a launch that is made up, a
+    /// launch file with the module that it names, or a [bundle](Self::bundle) with how it was run.
+    ///
+    /// # Errors
+    /// It cannot be read, or holds mistakes.
+    pub fn open(path: impl AsRef<Path>) -> Result<(Self, RunOptions), Error> {
+        let path = path.as_ref();
+        let request = |modules, launch, overrides| Request { modules, launch, overrides };
+        if is_bundle(path) {
+            let manifest = Manifest::read(path).map_err(Error::File)?;
+            let options = manifest.run_options(path).map_err(Error::File)?;
+            let overrides = Overrides { kernel: manifest.kernel.clone(), ..Overrides::default() };
+            let planned = Self::of(open(&request(manifest.module_paths(path), LaunchChoice::File(Manifest::launch_of(path)), overrides))?);
+            return Ok((Self { position: Some(Manifest::session_of(path)), ..planned }, options));
+        }
+        let path = path.to_path_buf();
+        let (modules, launch) = if path.extension().is_some_and(|extension| extension == "ron") {
+            (Vec::new(), LaunchChoice::File(path))
+        } else {
+            (vec![path], LaunchChoice::Sibling)
+        };
+        Ok((Self::of(open(&request(modules, launch, Overrides::default()))?), RunOptions::default()))
+    }
+
     /// The names of the cases, in order; there is at least one.
     pub fn cases(&self) -> impl ExactSizeIterator<Item = &str> {
         self.opened.plan.cases.iter().map(|case| case.name.as_str())
@@ -189,9 +231,7 @@ impl Planned {
     /// # Errors
     /// As of [`Self::run`].
     pub fn run_until(&self, case: usize, options: &RunOptions, interrupt: Interrupt) -> Result<Run, Error> {
-        let cases = &self.opened.plan.cases;
-        let planned = cases.get(case).ok_or(Error::NoCase { case, cases: cases.len() })?;
-        Ok(Run::of_case(&self.opened.program, planned, options, interrupt)?)
+        Ok(Run::of_case(&self.opened.program, self.case(case)?, options, interrupt)?)
     }
 
     /// The last thread that writes each of `ranges` of global memory, addresses and bytes, when case number `case` runs; none where no
@@ -200,20 +240,85 @@ impl Planned {
     /// # Errors
     /// As of [`Self::run`].
     pub fn last_writers(&self, case: usize, options: &RunOptions, ranges: &[(u64, u64)]) -> Result<Vec<Option<Writer>>, Error> {
-        let cases = &self.opened.plan.cases;
-        let planned = cases.get(case).ok_or(Error::NoCase { case, cases: cases.len() })?;
-        Ok(last_writers(&self.opened.program, planned, options, ranges)?)
+        Ok(last_writers(&self.opened.program, self.case(case)?, options, ranges)?)
     }
 
-    /// A session about case number `case`, from 0, that stands before its first instruction.
+    /// Tries what the finding of this number, from 1, proposes, or what all findings do, in copies of the program: a change holds if the
+    /// finding is gone and no new one has come, in this order and in others that show it. None where there is no such finding. Findings
+    /// have the numbers of a run that looks at no other order (`orders` is 0).
+    ///
+    /// ```
+    /// use ptxdbg::api::{Module, Planned, RunOptions, text};
+    ///
+    /// let (planned, options) = Planned::open("fixtures/gallery/shared_raw.ron")?;
+    /// let fixed = planned.fix(0, &options, Some(1))?.unwrap();
+    /// assert!(text::fixes(&fixed).contains("the finding is gone"));
+    /// // The module with the change is a module as any other.
+    /// Module::from_text(&fixed.texts[0].name, fixed.texts[0].text.as_str())?;
+    /// # Ok::<(), ptxdbg::api::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`Self::run`].
+    pub fn fix(&self, case: usize, options: &RunOptions, finding: Option<usize>) -> Result<Option<FixReports>, Error> {
+        Ok(fix_case(&self.opened.program, self.case(case)?, options, finding, &mut || true)?)
+    }
+
+    /// A session about case number `case`, from 0, that stands before its first instruction; of a bundle where it was written.
     ///
     /// # Errors
     /// There is no such case, the device refuses its first launch, or its buffers cannot be filled.
     pub fn session(self, case: usize, options: &RunOptions) -> Result<Session, Error> {
-        let cases = self.opened.plan.cases.len();
-        if case >= cases {
-            return Err(Error::NoCase { case, cases });
+        let position = self.position.clone();
+        let session = Session::new(self, case, options)?;
+        match position {
+            Some(position) => session.at(&position),
+            None => Ok(session),
         }
-        Ok(Session::of_opened(self.opened, case, options)?)
+    }
+
+    /// The same, whose answers are text.
+    ///
+    /// # Errors
+    /// As of [`Self::session`].
+    pub fn prompt(self, case: usize, options: &RunOptions) -> Result<Prompt, Error> {
+        Ok(self.session(case, options)?.into_prompt())
+    }
+
+    /// Writes all that a run of case number `case` starts from to `path`: a bundle, which [`Self::open`] and `ptxdbg FILE` open on any
+    /// machine. `notes` is shown there.
+    ///
+    /// ```
+    /// use ptxdbg::api::{Planned, RunOptions};
+    ///
+    /// let (planned, _) = Planned::open("fixtures/debug/ring_sum.ron")?;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("ring_sum.ptxcap");
+    /// planned.bundle(0, &RunOptions { seed: 7, ..RunOptions::default() }, &path, "the last index is wrong")?;
+    /// let (opened, options) = Planned::open(&path)?;
+    /// assert_eq!(options.seed, 7);
+    /// assert_eq!(opened.run(0, &options)?.summary, planned.run(0, &options)?.summary);
+    /// # Ok::<(), ptxdbg::api::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`Self::session`]; a file of another kind is there, or it cannot be written.
+    pub fn bundle(&self, case: usize, options: &RunOptions, path: impl AsRef<Path>, notes: &str) -> Result<(), Error> {
+        let session = self.clone().session(case, options)?;
+        session.engine().bundle(path.as_ref(), notes).map(drop).map_err(Error::File)
+    }
+
+    fn case(&self, case: usize) -> Result<&Case, Error> {
+        let cases = &self.opened.plan.cases;
+        cases.get(case).ok_or(Error::NoCase { case, cases: cases.len() })
+    }
+
+    /// What a session about case number `case` is made of.
+    pub(super) fn into_parts(self, case: usize, options: &RunOptions) -> Result<(Opened, Option<Arc<TempDir>>), Error> {
+        self.case(case)?;
+        if options.host.is_some() {
+            return Err(Error::File("a session has memory of its own: DriverLaunch::captured copies that of the process".to_string()));
+        }
+        Ok((self.opened, self.folder))
     }
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{Error, Problem, problems};
-use crate::debug::open::{self, read_module, read_text_module, read_text_module_at};
+use crate::debug::open::{self, read_module, read_module_at, read_text_module, read_text_module_at};
+use crate::launch::nvcc::Compiler;
 use crate::program::Program;
 use crate::program::map::Maps;
 
@@ -25,6 +26,16 @@ impl Module {
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         Self::checked(path.to_path_buf(), read_module(path)?)
+    }
+
+    /// The same, with what the interpreter places in the address space, variables and the windows of shared and local memory, out of the
+    /// `occupied` ranges.
+    ///
+    /// # Errors
+    /// As of [`Self::load`].
+    pub fn load_avoiding(path: impl AsRef<Path>, occupied: &[Range<u64>]) -> Result<Self, Error> {
+        let path = path.as_ref();
+        Self::checked(path.to_path_buf(), read_module_at(path, &Compiler::default(), &Maps::avoiding(occupied))?)
     }
 
     /// Reads PTX from memory. `name` stands for it in messages; files that a launch names are relative to its folder.

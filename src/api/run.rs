@@ -89,6 +89,21 @@ impl Run {
     }
 
     /// What was found wrong, in the order in which it was noticed; what stopped the run is the last.
+    ///
+    /// ```
+    /// # use ptxdbg::api::{Launch, Module, RunOptions, text};
+    /// # let text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out) {\n.reg .b32 %r1; .reg .b64 %rd1;\n\
+    /// #     ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nst.global.u32 [%rd1], %r1;\nret;\n}";
+    /// # let module = Module::from_text("k.ptx", text)?;
+    /// let planned = Launch::new().arg("out=u32[1]").grid([1, 1, 1]).block([64, 1, 1]).plan(&module)?;
+    /// for finding in planned.run(0, &RunOptions::default())?.findings() {
+    ///     assert_eq!(finding.id.word(), "race.global");
+    ///     let (first, second) = (finding.first.as_ref().unwrap(), finding.second.as_ref().unwrap());
+    ///     assert_eq!((first.site.place.as_str(), second.site.warp), ("k.ptx:8", 1));
+    ///     assert!(text::finding(finding).contains("st.global.u32 [%rd1], %r1"));
+    /// }
+    /// # Ok::<(), ptxdbg::api::Error>(())
+    /// ```
     pub fn findings(&self) -> &[FindingText] {
         &self.summary.findings
     }

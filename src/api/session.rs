@@ -1,9 +1,17 @@
 //! A case being debugged.
 
+use std::path::Path;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use super::error::Error;
+use super::launch::Planned;
+use super::prompt::Prompt;
 use crate::command::{CommandError, CommandState, Context, Outcome, execute};
+use crate::debug::RunOptions;
+use crate::debug::saved::Saved;
 use crate::debug::session::{self, InterruptCheck, NeverInterrupt};
-use crate::debug::timeline::StartError;
-use crate::debug::{Opened, RunOptions};
 
 /// A debugging session: a recorded run, where one stands in it, breakpoints and settings. It takes the command lines that the prompt
 /// takes, and answers each with an [`Outcome`] in place of text.
@@ -39,15 +47,27 @@ use crate::debug::{Opened, RunOptions};
 pub struct Session {
     engine: session::Session,
     state: CommandState,
+    /// Holds the files that it reads.
+    folder: Option<Arc<TempDir>>,
 }
 
 impl Session {
-    /// A session about case number `case` of what was opened.
-    ///
-    /// # Errors
-    /// There is no such case, the device refuses its first launch, or its buffers cannot be filled.
-    pub fn of_opened(opened: Opened, case: usize, options: &RunOptions) -> Result<Self, StartError> {
-        Ok(Self { engine: session::Session::new(opened, case, options.clone())?, state: CommandState::default() })
+    pub(super) fn new(planned: Planned, case: usize, options: &RunOptions) -> Result<Self, Error> {
+        let (opened, folder) = planned.into_parts(case, options)?;
+        Ok(Self { engine: session::Session::new(opened, case, options.clone())?, state: CommandState::default(), folder })
+    }
+
+    /// The same where the session file at `path` says. Commands of breakpoints are left out, as a file may come from anywhere.
+    pub(super) fn at(mut self, path: &Path) -> Result<Self, Error> {
+        let mut saved = Saved::read(path).map_err(|error| Error::File(error.to_string()))?;
+        saved.leave_commands_out();
+        self.engine.restore(saved, &mut NeverInterrupt).map_err(Error::File)?;
+        Ok(self)
+    }
+
+    /// The same, whose answers are text. What is kept between commands, such as what an empty line repeats, begins anew.
+    pub fn into_prompt(self) -> Prompt {
+        Prompt::new(self.engine, self.folder)
     }
 
     /// Executes a command line, as it is typed at the prompt. What would discard recorded history is answered with [`Outcome::Ask`], and
@@ -83,7 +103,7 @@ impl Session {
         self.engine
     }
 
-    /// The session as the engine has it, for what no command shows.
+    /// The session as the engine has it, for what no command shows. What it offers may change with any version.
     pub fn engine(&self) -> &session::Session {
         &self.engine
     }

@@ -4,16 +4,19 @@
 //! at hand, a session file, and [`Manifest`], which says what these are called and how the run was made.
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::relaunch::NO_LAUNCH;
 use super::ron_text::{self, RonKind};
+use super::run::{RESIDENT_MAX, RunOptions};
 use super::session::Session;
 use crate::base::{SourceFile, Sources, counted, original_places};
+use crate::check::Checks;
 use crate::container::bundle::{self, Content as Packed, LAUNCH};
 use crate::launch::rename_files;
+use crate::machine::{CompletionChoice, DivergencePolicy, Schedule};
 
 pub use crate::container::bundle::{is_bundle, is_file, is_inside};
 
@@ -119,6 +122,35 @@ impl Manifest {
         said.into_iter().chain(resident).chain(kernel).collect()
     }
 
+    /// The same as a run takes them; the bundle is at `path`.
+    ///
+    /// # Errors
+    /// One cannot be used, in one line.
+    pub fn run_options(&self, path: &Path) -> Result<RunOptions, String> {
+        let wrong = |field: &str, value: &str, why: String| {
+            let option = self.options().into_iter().find(|option| option.field == field);
+            option.map_or_else(|| format!("{field} '{value}': {why}"), |option| Self::wrong_option(path, &option, &why))
+        };
+        if self.resident.is_some_and(|blocks| !(1..=RESIDENT_MAX).contains(&blocks)) {
+            return Err(wrong("resident", "", format!("it is 1 to {RESIDENT_MAX}")));
+        }
+        let copies = CompletionChoice::parse(&self.copies).map_err(|why| wrong("copies", &self.copies, why))?;
+        Ok(RunOptions {
+            schedule: Schedule::parse(&self.schedule).map_err(|why| wrong("schedule", &self.schedule, why))?,
+            seed: self.seed,
+            copies: copies.policy(self.seed),
+            divergence: Some(DivergencePolicy::parse(&self.divergence).map_err(|why| wrong("divergence", &self.divergence, why))?),
+            resident: self.resident,
+            checks: Checks::parse(&self.checks).map_err(|why| wrong("checks", &self.checks, why))?,
+            ..RunOptions::default()
+        })
+    }
+
+    /// The modules of the bundle at `path`, as far as its launch file does not name them.
+    pub fn module_paths(&self, path: &Path) -> Vec<PathBuf> {
+        if self.modules.is_empty() { vec![path.join(&self.module)] } else { Vec::new() }
+    }
+
     /// What is said of an option that cannot be used, of the bundle at `path`; `why` is what the command line says of it.
     pub fn wrong_option(path: &Path, option: &ManifestOption, why: &str) -> String {
         let ManifestOption { field, value, .. } = option;
@@ -126,12 +158,12 @@ impl Manifest {
     }
 
     /// The member of the bundle at `path` that is its launch file.
-    pub fn launch_of(path: &Path) -> std::path::PathBuf {
+    pub fn launch_of(path: &Path) -> PathBuf {
         bundle::launch_of(path)
     }
 
     /// The member that is its session file.
-    pub fn session_of(path: &Path) -> std::path::PathBuf {
+    pub fn session_of(path: &Path) -> PathBuf {
         path.join(SESSION)
     }
 }
@@ -191,7 +223,7 @@ impl Session {
     }
 
     /// Adds the sources that `.file` names, as far as they are at hand.
-    fn add_sources(&self, modules: &[&SourceFile], folders: &[std::path::PathBuf], members: &mut Vec<(String, Packed)>) {
+    fn add_sources(&self, modules: &[&SourceFile], folders: &[PathBuf], members: &mut Vec<(String, Packed)>) {
         for (_, name) in &self.program().source_files {
             let short = Path::new(name).file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
             if short.is_empty() || members.iter().any(|(member, _)| *member == short) {

@@ -277,7 +277,7 @@ pub struct Memory {
     /// Its name; one is made of the address where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The address of its first byte, a multiple of 256; where there is room if it is left out.
+    /// The address of its first byte, a multiple of 16; where there is room if it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
     /// How it is shown and compared: bytes if nothing is said.

@@ -11,14 +11,14 @@ use super::made_up::Reason;
 use crate::program::{Content, FuncId, Image, TensorMap, VarId};
 
 /// What a launch file asks for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Plan {
     /// Programs that know nothing of each other: each starts on fresh memory.
     pub cases: Vec<Case>,
 }
 
 /// Launches that run in order on the same memory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Case {
     /// How it is called in messages: the kernel, or for several launches the module.
     pub name: String,
@@ -31,7 +31,7 @@ pub struct Case {
 }
 
 /// One launch of a kernel.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PlannedLaunch {
     /// The kernel.
     pub kernel: FuncId,
@@ -77,7 +77,7 @@ pub struct PlannedImage {
 }
 
 /// What a launch gives to a variable of the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PlannedVariable {
     /// The variable, `.const` or `.global`.
     pub variable: VarId,
@@ -90,7 +90,7 @@ pub struct PlannedVariable {
 }
 
 /// What stands at some bytes of a structure or of memory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PlannedPart {
     /// The first of them.
     pub offset: u64,
@@ -101,7 +101,7 @@ pub struct PlannedPart {
 }
 
 /// One kernel parameter.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PlannedParam {
     /// Where it lies among the parameters.
     pub offset: u32,
@@ -112,7 +112,7 @@ pub struct PlannedParam {
 }
 
 /// What a parameter holds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum ParamValue {
     /// These bytes.
     Bytes(Vec<u8>),
@@ -140,7 +140,7 @@ pub enum ParamValue {
 }
 
 /// One allocation in global memory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PlannedBuffer {
     /// Its name.
     pub name: String,

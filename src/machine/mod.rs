@@ -29,7 +29,7 @@ pub use event::{
     AccessEvent, AccessKind, Collective, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Issue, MbarrierChange, MbarrierEvent,
     NullObserver, Observer, Order, OrderEvent, Proxy, WgmmaChange, WgmmaEvent,
 };
-pub use in_flight::policy::{CompletionPolicyKind, POLICIES, PolicyRow};
+pub use in_flight::policy::{CompletionChoice, CompletionPolicyKind, POLICIES, PolicyRow};
 pub use in_flight::tensor;
 pub use run::deadlock::held;
 pub use run::ends::{LaunchEnd, LaunchStart, UnfinishedBlock, UnfinishedGroup, UnfinishedWarp};

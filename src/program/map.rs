@@ -119,9 +119,6 @@ impl Map {
         ]
     }
 
-    /// Of what the addresses that memory of a launch asks for are multiples: the driver gives no others.
-    pub const ALIGN_AT: u64 = 256;
-
     /// The end of the addresses of variables in global memory.
     pub fn variables_end(&self, address_bits: u32) -> u64 {
         self.variables + if address_bits == 32 { MAP32.buffers - MAP32.variables } else { VARIABLES_BYTES }
@@ -198,8 +195,12 @@ pub const WINDOW_BYTES: u64 = 1 << 27;
 /// Bytes of addresses of variables in global memory, in 64-bit modules.
 const VARIABLES_BYTES: u64 = MAP64.buffers - MAP64.variables;
 
-/// Of what the addresses that memory of a launch asks for are multiples: the driver gives no others.
-pub const ALIGN_AT: u64 = 256;
+/// Of what the addresses that memory of a launch asks for are multiples, so that no access of a thread crosses a page of it. The driver's
+/// are multiples of 256, those of a host program's memory of 16.
+pub const ALIGN_AT: u64 = 16;
+
+/// The lowest address that memory of a launch can ask for.
+pub const ADDRESSES_START: u64 = 256;
 
 /// The end of the addresses of the devices that are modelled.
 pub const ADDRESSES_END: u64 = 1 << 49;

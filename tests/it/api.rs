@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ptxdbg::api::{Checks, Comparison, Error, Launch, Module, Outcome, Reason, RunOptions, Session, Tick};
+use ptxdbg::api::{Checks, Comparison, Error, Launch, Module, Outcome, Planned, Reason, RunOptions, Session, Tick};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
@@ -123,4 +123,38 @@ fn sessions_are_independent() {
         .collect();
     let times: Vec<Tick> = handles.into_iter().map(|handle| handle.join().unwrap()).collect();
     assert_eq!(times[0], times[1]);
+}
+
+/// What is missing shows where the sections of a lock come in another order than they do.
+#[test]
+fn a_missing_fence_is_found_with_the_defaults() {
+    let (planned, options) = Planned::open(fixture("orders/locks.ron")).unwrap();
+    let cases: Vec<String> = planned.cases().map(str::to_string).collect();
+    let found = |name: &str, options: &RunOptions| {
+        let case = cases.iter().position(|case| case == name).unwrap();
+        planned.run(case, options).unwrap().findings().len()
+    };
+    assert_eq!((found("lock_right", &options), found("lock_no_acquire", &options)), (0, 1));
+    assert_eq!(found("lock_no_acquire", &RunOptions { orders: 0, ..options }), 0);
+}
+
+#[test]
+fn a_bundle_is_opened_where_its_session_stood() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("walk it.ptxcap");
+    let mut session = session();
+    session.execute("goto 3").unwrap();
+    session.execute("break walk.ptx:30").unwrap();
+    session.engine().bundle(&path, "").unwrap();
+    let (planned, options) = Planned::open(&path).unwrap();
+    let opened = planned.clone().session(0, &options).unwrap();
+    assert_eq!((opened.engine().time(), opened.engine().breakpoints.iter().count()), (Tick(3), 1));
+    let mut prompt = planned.prompt(0, &options).unwrap();
+    assert!(prompt.execute("when").unwrap().starts_with("t=3"), "{:?}", prompt.execute("when"));
+    for (name, text) in [("x.ptxcap", "nothing"), ("x.ron", "Launch("), ("x.ptx", "nonsense")] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        assert!(Planned::open(&path).is_err(), "{name}");
+    }
+    assert!(matches!(Planned::open(folder.path().join("none.ptx")), Err(Error::File(_))));
 }

@@ -15,7 +15,7 @@ use ptxdbg::ui::text::asynchronous::transaction_bytes;
 fn session(fixture: &str, copies: CompletionPolicyKind, lines: &[&str]) -> Session {
     let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(fixture));
     let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() }).unwrap();
-    let mut session = Session::new(opened, 0, RunOptions { copies, ..RunOptions::default() }).unwrap();
+    let mut session = Session::new(opened, 0, RunOptions { copies, ..RunOptions::unwatched() }).unwrap();
     type_lines(&mut session, lines);
     session
 }

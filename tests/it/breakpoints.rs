@@ -272,7 +272,7 @@ fn events_are_read_and_what_nothing_raises_is_refused() {
 fn session() -> Session {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/debug/collatz.ron");
     let request = Request { modules: Vec::new(), launch: LaunchChoice::File(path), overrides: Overrides::default() };
-    Session::new(open(&request).unwrap(), 0, RunOptions::default()).unwrap()
+    Session::new(open(&request).unwrap(), 0, RunOptions::unwatched()).unwrap()
 }
 
 fn stop_at(session: &mut Session, place: &str, condition: &str) -> Stop {

@@ -35,9 +35,9 @@ fn orders() -> Vec<RunOptions> {
         schedule: Schedule::Random,
         seed,
         copies: CompletionPolicyKind::Random(seed),
-        ..RunOptions::default()
+        ..RunOptions::unwatched()
     });
-    std::iter::once(RunOptions::default()).chain(random).collect()
+    std::iter::once(RunOptions::unwatched()).chain(random).collect()
 }
 
 fn opened(module: &str, kernel: &str, [grid, block]: [&str; 2], arguments: &str) -> Opened {
@@ -163,7 +163,7 @@ fn the_fix_is_in_words_of_the_source_and_what_the_mistake_needs() {
     for row in rows {
         let [module, kernel, grid, block, arguments, wanted, unwanted] = &row[..] else { panic!("{row:?}") };
         let opened = opened(&format!("{module}.ptx"), kernel, [grid, block], arguments);
-        let (findings, ..) = run(&opened, &RunOptions::default());
+        let (findings, ..) = run(&opened, &RunOptions::unwatched());
         let fixes: Vec<&str> = findings.iter().map(|finding| &*finding.fix).collect();
         if !fixes.iter().any(|fix| fix.contains(wanted.as_str())) || fixes.iter().any(|fix| fix.contains(unwanted.as_str())) {
             problems.push(format!("{module} {kernel}: {fixes:?}"));
@@ -200,7 +200,7 @@ fn a_kernel_of_triton_gets_advice_in_the_words_of_triton() {
     let path = folder.join("layer_norm.ptx");
     std::fs::write(&path, without).unwrap();
     let request = Request { modules: vec![path], launch: LaunchChoice::MadeUp, overrides: Overrides::default() };
-    let (found, ..) = run(&open(&request).unwrap(), &RunOptions::default());
+    let (found, ..) = run(&open(&request).unwrap(), &RunOptions::unwatched());
     std::fs::remove_dir_all(folder).unwrap();
     let races = found.iter().filter(|finding| finding.id.word().starts_with("race.shared"));
     let fixes: Vec<&str> = races.map(|finding| finding.fix.as_str()).collect();

@@ -38,7 +38,7 @@ fn outcome(case: &Case, run: &CaseRun) -> (BTreeSet<String>, Vec<Vec<u8>>) {
 
 /// A run in order, with all checkers.
 fn checked() -> RunOptions {
-    RunOptions { checks: Checks::ALL, step_limit: Some(1 << 26), ..RunOptions::default() }
+    RunOptions { checks: Checks::ALL, step_limit: Some(1 << 26), ..RunOptions::unwatched() }
 }
 
 /// Orders of warps, each with every way in which copies end if any do.
@@ -47,7 +47,7 @@ fn orders(program: &Program, seeds: u64) -> Vec<RunOptions> {
     let random = (1..=seeds).flat_map(|seed| {
         let policies = [CompletionPolicyKind::Random(seed), CompletionPolicyKind::Eager, CompletionPolicyKind::Lazy];
         let policies = policies.into_iter().take(if is_asynchronous { 3 } else { 1 });
-        policies.map(move |copies| RunOptions { schedule: Schedule::Random, seed, copies, ..RunOptions::default() })
+        policies.map(move |copies| RunOptions { schedule: Schedule::Random, seed, copies, ..RunOptions::unwatched() })
     });
     random.collect()
 }

@@ -22,10 +22,10 @@ fn orders() -> Vec<RunOptions> {
         schedule: Schedule::Random,
         seed,
         copies: CompletionPolicyKind::Random(seed),
-        ..RunOptions::default()
+        ..RunOptions::unwatched()
     });
-    let eager = RunOptions { copies: CompletionPolicyKind::Eager, ..RunOptions::default() };
-    [RunOptions::default(), eager].into_iter().chain(random).collect()
+    let eager = RunOptions { copies: CompletionPolicyKind::Eager, ..RunOptions::unwatched() };
+    [RunOptions::unwatched(), eager].into_iter().chain(random).collect()
 }
 
 fn opened(path: &Path) -> Opened {
@@ -98,7 +98,7 @@ fn right_programs_are_found_right() {
         // What a launch file says of findings is judged where the recordings are.
         let is_right = |case: &usize| opened.plan.cases[*case].launches.iter().all(|launch| launch.findings.is_none());
         for case in (0..opened.plan.cases.len()).filter(is_right) {
-            let found = findings(&opened, case, &RunOptions::default());
+            let found = findings(&opened, case, &RunOptions::unwatched());
             wrong.extend(
                 described(&found).into_iter().map(|described| format!("{} {}: {described}", file.display(), opened.plan.cases[case].name)),
             );

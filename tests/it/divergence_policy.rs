@@ -25,7 +25,7 @@ fn opened(file: &str) -> Opened {
 }
 
 fn options(divergence: DivergencePolicy) -> RunOptions {
-    RunOptions { divergence: Some(divergence), step_limit: Some(STEP_LIMIT), ..RunOptions::default() }
+    RunOptions { divergence: Some(divergence), step_limit: Some(STEP_LIMIT), ..RunOptions::unwatched() }
 }
 
 fn run(file: &str, divergence: DivergencePolicy) -> CaseRun {
@@ -128,7 +128,7 @@ fn a_run_with_stacks_can_be_cut_anywhere() {
     for file in DIVERGENT {
         let opened = opened(file);
         for schedule in [Schedule::InOrder, Schedule::Random] {
-            let options = RunOptions { schedule, seed: 3, ..RunOptions::default() };
+            let options = RunOptions { schedule, seed: 3, ..RunOptions::unwatched() };
             let mut whole = machine(&opened, options.clone());
             assert_eq!(whole.run(u64::MAX, &mut NullObserver), Step::Done, "{file}");
             for ticks in [1, 7, 61] {
@@ -150,7 +150,7 @@ fn threads_do_the_same_under_both_policies() {
     for file in ["divergence/ways.ron", "debug/walk.ron", "programs/edit_wave.ron", "programs/vm_calls.ron", "hardware/control.ron"] {
         let opened = opened(file);
         let [independent, stack] = [Independent, Stack].map(|divergence| {
-            let options = RunOptions { divergence: Some(divergence), ..RunOptions::default() };
+            let options = RunOptions { divergence: Some(divergence), ..RunOptions::unwatched() };
             let mut machine = start_case(&opened.program, &opened.plan.cases[0], &options).unwrap().unwrap();
             assert_eq!(machine.run(u64::MAX, &mut NullObserver), Step::Done, "{file}");
             let mut digest = Digest::default();
@@ -165,8 +165,8 @@ fn threads_do_the_same_under_both_policies() {
 #[test]
 fn modules_for_older_machines_have_stacks() {
     let [old, new] = ["old/scan.ron", "debug/walk.ron"].map(|file| opened(file).program);
-    assert_eq!(RunOptions::default().divergence_of(&old), Stack);
-    assert_eq!(RunOptions::default().divergence_of(&new), Independent);
+    assert_eq!(RunOptions::unwatched().divergence_of(&old), Stack);
+    assert_eq!(RunOptions::unwatched().divergence_of(&new), Independent);
     assert_eq!(options(Independent).divergence_of(&old), Independent);
     assert_eq!(options(Stack).divergence_of(&new), Stack);
     assert_eq!(DivergencePolicy::of_target(69), Stack);

@@ -91,7 +91,7 @@ fn run(path: &Path) -> usize {
     let plan = plan(&file, &program, "test", &Overrides::default()).unwrap();
     let mut held = Held { program: &program, file: path, seen: BTreeSet::new(), last: None };
     for case in &plan.cases {
-        let Ok(Ok(mut machine)) = start_case(&program, case, &RunOptions::default()) else { continue };
+        let Ok(Ok(mut machine)) = start_case(&program, case, &RunOptions::unwatched()) else { continue };
         held.last = None;
         machine.run(20_000, &mut held);
     }

@@ -58,7 +58,7 @@ fn problems_of(module: &Path) -> Vec<String> {
 fn run(module: &Path) -> Option<Fault> {
     let launch = LaunchChoice::File(module.with_extension("ron"));
     let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() }).ok()?;
-    let options = RunOptions { step_limit: Some(STEP_LIMIT), ..RunOptions::default() };
+    let options = RunOptions { step_limit: Some(STEP_LIMIT), ..RunOptions::unwatched() };
     run_case(&opened.program, opened.plan.cases.first()?, &options).ok()?.fault
 }
 

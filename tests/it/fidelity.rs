@@ -53,7 +53,7 @@ fn add_suite(found: &mut BTreeMap<String, Found>, suite: &str, file: &Path) {
     let opened = opened(file);
     let share = 1.0 / opened.plan.cases.len() as f64;
     for case in &opened.plan.cases {
-        let report = verify_case(&opened.program, case, &RunOptions::default(), true).unwrap();
+        let report = verify_case(&opened.program, case, &RunOptions::unwatched(), true).unwrap();
         if report.failures.is_empty() {
             for (opcode, operands) in opcodes_of(&opened, report.executed) {
                 let entry = found.entry(opcode).or_default();
@@ -141,7 +141,7 @@ fn the_table_of_instructions_says_what_is_modelled() {
 
 fn trusted(file: &str) -> Fidelity {
     let opened = opened(&root().join("fixtures").join(file));
-    let report = verify_case(&opened.program, &opened.plan.cases[0], &RunOptions::default(), false).unwrap();
+    let report = verify_case(&opened.program, &opened.plan.cases[0], &RunOptions::unwatched(), false).unwrap();
     fidelity(&opened.program, &report.executed)
 }
 

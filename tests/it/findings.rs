@@ -20,7 +20,7 @@ use serde_json::Value;
 fn session(file: &str, checks: Checks) -> Session {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(file);
     let request = Request { modules: Vec::new(), launch: LaunchChoice::File(path), overrides: Overrides::default() };
-    Session::new(open(&request).unwrap(), 0, RunOptions { checks, ..RunOptions::default() }).unwrap()
+    Session::new(open(&request).unwrap(), 0, RunOptions { checks, ..RunOptions::unwatched() }).unwrap()
 }
 
 fn go(session: &mut Session, direction: Direction) -> Stop {

@@ -62,7 +62,7 @@ fn rows() -> Vec<Opened> {
 
 /// What came of the findings of each case that has a race.
 fn fixed() -> Vec<(String, FixReports)> {
-    let options = RunOptions { checks: Checks::ALL, step_limit: Some(STEP_LIMIT), orders: 1, ..RunOptions::default() };
+    let options = RunOptions { checks: Checks::ALL, step_limit: Some(STEP_LIMIT), orders: 1, ..RunOptions::unwatched() };
     let mut all = Vec::new();
     let locks = launch_file(fixtures().join("orders/locks.ron"));
     for opened in launches("gallery").into_iter().chain(rows()).chain([locks]) {
@@ -112,7 +112,7 @@ fn what_held_holds() {
 #[test]
 fn modules_that_are_linked_are_changed_each() {
     let race = launch_file(fixtures().join("launches/linked_race.ron"));
-    let options = RunOptions { checks: Checks::ALL, ..RunOptions::default() };
+    let options = RunOptions { checks: Checks::ALL, ..RunOptions::unwatched() };
     let fixed = fix_case(&race.program, &race.plan.cases[0], &options, None, &mut || true).unwrap().unwrap();
     let names: Vec<&str> = fixed.texts.iter().map(|module| module.name.as_str()).collect();
     assert_eq!(names, ["linked_race_a.ptx", "linked_race_b.ptx"], "{:?}", fixed.reports);

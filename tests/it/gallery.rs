@@ -30,7 +30,7 @@ fn gallery() -> Vec<Opened> {
 }
 
 fn options() -> RunOptions {
-    RunOptions { checks: Checks::ALL, step_limit: Some(STEP_LIMIT), ..RunOptions::default() }
+    RunOptions { checks: Checks::ALL, step_limit: Some(STEP_LIMIT), ..RunOptions::unwatched() }
 }
 
 /// What becomes of every case of the gallery.

@@ -18,9 +18,9 @@ fn schedules() -> Vec<RunOptions> {
         schedule: Schedule::Random,
         seed,
         copies: CompletionPolicyKind::Random(seed),
-        ..RunOptions::default()
+        ..RunOptions::unwatched()
     });
-    std::iter::once(RunOptions::default()).chain(random).collect()
+    std::iter::once(RunOptions::unwatched()).chain(random).collect()
 }
 
 /// How a kernel of one of the modules ends, and the machine then.

@@ -195,7 +195,7 @@ fn twenty_thousand_blocks_are_shown_at_once() {
     let path = file("maze.ptx", &maze());
     let overrides = Overrides { params: vec!["u32[1]".to_string()], ..Overrides::default() };
     let request = Request { modules: vec![path.into()], launch: LaunchChoice::MadeUp, overrides };
-    let session = Session::new(open(&request).unwrap(), 0, RunOptions::default()).unwrap();
+    let session = Session::new(open(&request).unwrap(), 0, RunOptions::unwatched()).unwrap();
     let scene = session.scene();
     let begun = ThreadTime::now();
     let view = control_flow(&scene, scene.machine.config().kernel);

@@ -33,7 +33,7 @@ fn job(path: &str) -> Job {
 
 /// The machine about to run the first launch of case number `index`.
 fn machine(job: &Job, index: usize, schedule: Schedule, seed: u64, resident: Option<u32>) -> Machine {
-    let options = RunOptions { schedule, seed, resident, ..RunOptions::default() };
+    let options = RunOptions { schedule, seed, resident, ..RunOptions::unwatched() };
     start_case(&job.program, &job.plan.cases[index], &options).unwrap().unwrap()
 }
 

@@ -45,7 +45,7 @@ fn row(module: &Path, kernel: &str) -> String {
     let case = &opened.plan.cases[0];
     let launch = &case.launches[0];
     assert!(!launch.reasons.is_empty(), "{kernel}: a made-up launch says why");
-    let options = RunOptions { checks: Checks::ALL, ..RunOptions::default() };
+    let options = RunOptions { checks: Checks::ALL, ..RunOptions::unwatched() };
     let run = run_case(&opened.program, case, &options).unwrap();
     let mut ids: Vec<String> = run.findings.iter().map(|finding| finding.id.word().to_string()).collect();
     ids.sort();
@@ -101,7 +101,7 @@ struct Ran {
 
 fn ran(module: &str) -> Ran {
     let opened = opened(&fixtures().join("triton").join(module), None).unwrap();
-    let run = run_case(&opened.program, &opened.plan.cases[0], &RunOptions::default()).unwrap();
+    let run = run_case(&opened.program, &opened.plan.cases[0], &RunOptions::unwatched()).unwrap();
     assert!(run.fault.is_none(), "{module}: {:?}", run.fault);
     Ran { opened, device: run.device.unwrap(), addresses: run.addresses }
 }
@@ -230,7 +230,7 @@ fn a_fault_names_what_the_launch_may_have_caused() {
     let module = folder.join("k.ptx");
     std::fs::write(&module, text).unwrap();
     let opened = opened(&module, None).unwrap();
-    let run = run_case(&opened.program, &opened.plan.cases[0], &RunOptions::default()).unwrap();
+    let run = run_case(&opened.program, &opened.plan.cases[0], &RunOptions::unwatched()).unwrap();
     let fault = run.fault.unwrap();
     assert_eq!(fault.id, MEMORY_OUT_OF_BOUNDS);
     assert!(fault.made_up.starts_with("its address comes from n = ") && fault.made_up.contains("which is made up"), "{}", fault.made_up);
@@ -243,7 +243,7 @@ fn dynamic_shared_memory_that_is_not_given_is_no_fault_of_the_kernel() {
     let modules = vec![fixtures().join("programs/fft_shared.ptx")];
     let overrides = Overrides { dynamic_shared: Some(0), params: words, ..Overrides::default() };
     let opened = open(&Request { modules, launch: LaunchChoice::MadeUp, overrides }).unwrap();
-    let run = run_case(&opened.program, &opened.plan.cases[0], &RunOptions::default()).unwrap();
+    let run = run_case(&opened.program, &opened.plan.cases[0], &RunOptions::unwatched()).unwrap();
     let fault = run.fault.unwrap();
     assert_eq!(fault.id, LAUNCH_BOUNDS);
     assert!(fault.message.starts_with("dynamic shared memory is not known (0 bytes given): --dynamic-shared BYTES; "), "{}", fault.message);
@@ -258,7 +258,7 @@ fn blocks_fit_the_tiles() {
         let opened = opened(&fixtures().join("made_up/tiles.ptx"), Some(kernel)).unwrap();
         let case = &opened.plan.cases[0];
         assert_eq!(case.launches[0].block, block, "{kernel}");
-        let run = run_case(&opened.program, case, &RunOptions { checks: Checks::ALL, ..RunOptions::default() }).unwrap();
+        let run = run_case(&opened.program, case, &RunOptions { checks: Checks::ALL, ..RunOptions::unwatched() }).unwrap();
         let mut found: Vec<&str> = run.findings.iter().map(|finding| finding.id.word()).collect();
         found.dedup();
         assert_eq!(found, ids, "{kernel}");
@@ -271,7 +271,7 @@ fn guesses_are_named() {
     let modules = vec![fixtures().join("made_up/tiles.ptx")];
     let overrides = Overrides { kernel: Some("tiles".to_string()), block: Some([16, 16, 1]), ..Overrides::default() };
     let given = open(&Request { modules, launch: LaunchChoice::MadeUp, overrides }).unwrap();
-    let run = run_case(&given.program, &given.plan.cases[0], &RunOptions { checks: Checks::ALL, ..RunOptions::default() }).unwrap();
+    let run = run_case(&given.program, &given.plan.cases[0], &RunOptions { checks: Checks::ALL, ..RunOptions::unwatched() }).unwrap();
     assert!(
         run.findings.iter().all(|finding| finding.id.word() == "memory.uninitialized" && finding.made_up.is_empty()),
         "{:?}",
@@ -314,7 +314,7 @@ fn a_product_of_matrices_needs_no_numbers() {
         let numbers: Vec<&str> =
             case.launches[0].reasons.iter().filter(|reason| reason.param.is_some()).map(|reason| &*reason.what).collect();
         assert_eq!(numbers, [("m", shape.0), ("n", shape.1), ("k", depth)].map(|(param, extent)| format!("{param} = {extent}")));
-        let report = verify_case(&opened.program, case, &RunOptions::default(), false).unwrap();
+        let report = verify_case(&opened.program, case, &RunOptions::unwatched(), false).unwrap();
         assert!(report.failures.is_empty(), "{report:#?}");
     }
     std::fs::remove_dir_all(folder).unwrap();
@@ -331,7 +331,7 @@ fn a_long_product_keeps_its_block() {
         let opened = open(&request).unwrap();
         let case = &opened.plan.cases[0];
         assert_eq!((case.launches[0].block, case.launches[0].grid), ([16, 16, 1], grid));
-        let report = verify_case(&opened.program, case, &RunOptions::default(), false).unwrap();
+        let report = verify_case(&opened.program, case, &RunOptions::unwatched(), false).unwrap();
         assert!(report.failures.is_empty(), "{report:#?}");
     }
     std::fs::remove_dir_all(folder).unwrap();
@@ -350,7 +350,7 @@ fn a_grid_goes_with_the_block_that_fits() {
         let case = &opened.plan.cases[0];
         let blocks = size as u32 / 32;
         assert_eq!((case.launches[0].block, case.launches[0].grid), ([32, 32, 1], [blocks, blocks, 1]));
-        let report = verify_case(&opened.program, case, &RunOptions::default(), false).unwrap();
+        let report = verify_case(&opened.program, case, &RunOptions::unwatched(), false).unwrap();
         assert!(report.failures.is_empty(), "{report:#?}");
     }
     std::fs::remove_dir_all(folder).unwrap();
@@ -389,7 +389,7 @@ fn a_triton_kernel_is_compared_with_arrays() {
     let modules = vec![fixtures().join("triton/sm_90/softmax.ptx")];
     let opened = open(&Request { modules, launch: LaunchChoice::MadeUp, overrides }).unwrap();
     assert_eq!(opened.plan.cases[0].launches[0].grid, [rows as u32, 1, 1]);
-    let report = verify_case(&opened.program, &opened.plan.cases[0], &RunOptions::default(), false).unwrap();
+    let report = verify_case(&opened.program, &opened.plan.cases[0], &RunOptions::unwatched(), false).unwrap();
     assert!(report.failures.is_empty(), "{report:#?}");
     std::fs::remove_dir_all(folder).unwrap();
 }
@@ -504,7 +504,7 @@ fn of_graph(kernel: &str, words: &[&str]) -> (String, Vec<String>, [u32; 3], Opt
         ..Overrides::default()
     };
     let opened = open(&Request { modules: vec![fixtures().join("made_up/graph.ptx")], launch: LaunchChoice::MadeUp, overrides }).unwrap();
-    let options = RunOptions { checks: Checks::ALL, ..RunOptions::default() };
+    let options = RunOptions { checks: Checks::ALL, ..RunOptions::unwatched() };
     let report = verify_case(&opened.program, &opened.plan.cases[0], &options, false).unwrap();
     let found = report.findings.iter().map(|finding| finding.id.word().to_string()).collect();
     (opened.made_up.unwrap(), found, opened.plan.cases[0].launches[0].block, report.certificate)

@@ -44,7 +44,7 @@ fn modules_of_the_time_run() {
         let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/old/{name}.ron")));
         let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() });
         let Ok(Opened { program, plan, .. }) = opened else { panic!("{name}: {opened:?}") };
-        let report = verify_case(&program, &plan.cases[0], &RunOptions::default(), false).unwrap();
+        let report = verify_case(&program, &plan.cases[0], &RunOptions::unwatched(), false).unwrap();
         assert!(report.failures.is_empty(), "{name}: {:#?}", report.failures);
     }
 }

@@ -203,7 +203,7 @@ fn step_fixture(path: &Path, steps: usize) -> usize {
     let file = LaunchFile::parse("test.ron", folder, std::fs::read_to_string(path).unwrap()).unwrap();
     let program = read_module(&folder.join(file.module().unwrap())).unwrap().program.unwrap();
     let plan = plan(&file, &program, "test", &Overrides::default()).unwrap();
-    let options = RunOptions { resident: Some(2), ..RunOptions::default() };
+    let options = RunOptions { resident: Some(2), ..RunOptions::unwatched() };
     let mut seen = BTreeSet::new();
     for case in &plan.cases {
         let Ok(Ok(mut machine)) = start_case(&program, case, &options) else { continue };

@@ -29,7 +29,7 @@ fn every_race_is_found_in_every_order_and_nothing_else() {
     let checks = Checks::ALL;
     for seed in 0..=5 {
         let schedule = if seed == 0 { Schedule::InOrder } else { Schedule::Random };
-        let reports = reports(&RunOptions { checks, schedule, seed, ..RunOptions::default() });
+        let reports = reports(&RunOptions { checks, schedule, seed, ..RunOptions::unwatched() });
         assert!(reports.len() >= 35);
         for report in reports {
             assert!(report.failures.is_empty(), "{} with seed {seed}: {:?}", report.name, report.failures);
@@ -43,7 +43,7 @@ fn lanes_are_ordered_by_lockstep_only_where_warps_have_a_stack() {
     let request = Request { modules: Vec::new(), launch: LaunchChoice::File(file), overrides: Overrides::default() };
     let opened = open(&request).unwrap();
     let ids = |case: usize, divergence: Option<DivergencePolicy>| {
-        let options = RunOptions { checks: Checks::ALL, divergence, ..RunOptions::default() };
+        let options = RunOptions { checks: Checks::ALL, divergence, ..RunOptions::unwatched() };
         let report = verify_case(&opened.program, &opened.plan.cases[case], &options, false).unwrap();
         report.findings.iter().map(|finding| finding.id.word()).collect::<Vec<_>>()
     };
@@ -69,7 +69,7 @@ const REASONS: &[(&str, usize, &str)] = &[
 
 #[test]
 fn a_finding_says_which_rule_does_not_order_it() {
-    let reports = reports(&RunOptions { checks: Checks::ALL, ..RunOptions::default() });
+    let reports = reports(&RunOptions { checks: Checks::ALL, ..RunOptions::unwatched() });
     for (name, count, why) in REASONS {
         let report = reports.iter().find(|report| report.name == *name).unwrap();
         assert_eq!(report.findings.len(), *count, "{name}");
@@ -105,7 +105,7 @@ const SHFL: &[(&str, &str)] = &[
 
 #[test]
 fn what_shfl_took_from_absent_lanes_is_reported() {
-    let reports = reports(&RunOptions { checks: Checks::ALL, ..RunOptions::default() });
+    let reports = reports(&RunOptions { checks: Checks::ALL, ..RunOptions::unwatched() });
     for (name, why) in SHFL {
         let report = reports.iter().find(|report| report.name == *name).unwrap();
         let described: Vec<&str> = report.findings.iter().map(|finding| finding.why.as_str()).collect();
@@ -120,7 +120,7 @@ const LOOPS: &[(&str, &str)] =
 #[test]
 fn the_pair_that_decides_the_remedy_is_shown_in_the_type_of_the_access() {
     for (seed, schedule) in [(0, Schedule::InOrder), (3, Schedule::Random)] {
-        let reports = reports(&RunOptions { checks: Checks::ALL, schedule, seed, ..RunOptions::default() });
+        let reports = reports(&RunOptions { checks: Checks::ALL, schedule, seed, ..RunOptions::unwatched() });
         for (name, remedy) in LOOPS {
             let report = reports.iter().find(|report| report.name == *name).unwrap();
             for finding in &report.findings {

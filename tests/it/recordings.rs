@@ -67,7 +67,7 @@ fn reports(path: &str, options: &RunOptions) -> Vec<CaseReport> {
 #[test]
 fn every_instruction_does_what_the_hardware_does() {
     for (suite, kernels) in SUITES {
-        let reports = reports(&format!("hardware/{suite}.ron"), &RunOptions::default());
+        let reports = reports(&format!("hardware/{suite}.ron"), &RunOptions::unwatched());
         assert_eq!(reports.len(), *kernels, "{suite}");
         let wrong: Vec<&CaseReport> = reports.iter().filter(|report| !report.failures.is_empty()).collect();
         assert!(wrong.is_empty(), "{suite}: {wrong:#?}");
@@ -77,7 +77,7 @@ fn every_instruction_does_what_the_hardware_does() {
 /// Not recorded: the values follow from the manual. A grid of 4 by 2 blocks in clusters of 2 by 2.
 #[test]
 fn blocks_know_their_place_in_the_cluster() {
-    for report in reports("async/cluster_registers.ron", &RunOptions::default()) {
+    for report in reports("async/cluster_registers.ron", &RunOptions::unwatched()) {
         assert!(report.failures.is_empty(), "{:#?}", report.failures);
     }
 }
@@ -88,7 +88,7 @@ const NEED_INDEPENDENCE: &[(&str, &str)] = &[("programs/spinlock_cg.ron", "spinl
 /// What depends on independent scheduling does not end where the warps have stacks: all else does, with the same results.
 #[test]
 fn every_recording_that_does_not_need_independent_lanes_comes_out_the_same_with_stacks() {
-    let options = RunOptions { divergence: Some(DivergencePolicy::Stack), step_limit: Some(1 << 25), ..RunOptions::default() };
+    let options = RunOptions { divergence: Some(DivergencePolicy::Stack), step_limit: Some(1 << 25), ..RunOptions::unwatched() };
     let suites = SUITES.iter().map(|(suite, _)| format!("hardware/{suite}.ron"));
     let programs = PROGRAMS.iter().map(|program| format!("programs/{program}.ron"));
     for path in suites.chain(programs) {
@@ -105,8 +105,8 @@ fn every_recording_that_does_not_need_independent_lanes_comes_out_the_same_with_
 #[test]
 fn asynchronous_copies_may_end_at_any_time() {
     let random =
-        |seed| RunOptions { copies: CompletionPolicyKind::Random(seed), schedule: Schedule::Random, seed, ..RunOptions::default() };
-    let eager = RunOptions { copies: CompletionPolicyKind::Eager, ..RunOptions::default() };
+        |seed| RunOptions { copies: CompletionPolicyKind::Random(seed), schedule: Schedule::Random, seed, ..RunOptions::unwatched() };
+    let eager = RunOptions { copies: CompletionPolicyKind::Eager, ..RunOptions::unwatched() };
     for options in [eager, random(1), random(2), random(3)] {
         for path in [
             "hardware/async.ron",
@@ -130,15 +130,15 @@ fn asynchronous_copies_may_end_at_any_time() {
 /// Not recorded: the values follow from the file. Handles are variables, parameters and registers, and PTX 1.x has a space for them.
 #[test]
 fn textures_samplers_and_surfaces_can_be_variables() {
-    for report in reports("texture/variables.ron", &RunOptions::default()) {
+    for report in reports("texture/variables.ron", &RunOptions::unwatched()) {
         assert!(report.failures.is_empty(), "{:#?}", report.failures);
     }
 }
 
 #[test]
 fn every_program_does_what_the_hardware_does_in_any_order() {
-    let random = |seed| RunOptions { schedule: Schedule::Random, seed, ..RunOptions::default() };
-    let orders = [RunOptions::default(), RunOptions { resident: Some(1), ..RunOptions::default() }, random(1), random(2)];
+    let random = |seed| RunOptions { schedule: Schedule::Random, seed, ..RunOptions::unwatched() };
+    let orders = [RunOptions::unwatched(), RunOptions { resident: Some(1), ..RunOptions::unwatched() }, random(1), random(2)];
     for program in PROGRAMS {
         for options in &orders {
             let path = format!("programs/{program}.ron");

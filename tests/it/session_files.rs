@@ -87,7 +87,7 @@ fn moments_are_read() {
 #[test]
 fn threads_that_no_launch_has_are_refused() {
     let collatz = opened("debug/collatz.ron");
-    let options = RunOptions { seed: 7, schedule: Schedule::Random, ..RunOptions::default() };
+    let options = RunOptions { seed: 7, schedule: Schedule::Random, ..RunOptions::unwatched() };
     let refused = |change: &dyn Fn(&mut Saved)| {
         let mut saved = full(&collatz);
         change(&mut saved);
@@ -116,7 +116,7 @@ fn threads_that_no_launch_has_are_refused() {
 }
 
 fn full(opened: &Opened) -> Saved {
-    let options = RunOptions { seed: 7, schedule: Schedule::Random, ..RunOptions::default() };
+    let options = RunOptions { seed: 7, schedule: Schedule::Random, ..RunOptions::unwatched() };
     let mut saved = Saved::new(&opened.program, &opened.plan.cases[0], &options);
     let mut list = Breakpoints::default();
     let owner = Focus { block: [1, 0, 0], warp: 0, lane: 3, frame: 0 };
@@ -185,7 +185,7 @@ fn a_file_has_one_entry_a_line() {
 fn another_module_or_launch_is_refused() {
     let (collatz, smallest) = (opened("debug/collatz.ron"), opened("small/smallest.ron"));
     let saved = full(&collatz);
-    let options = RunOptions { seed: 7, schedule: Schedule::Random, ..RunOptions::default() };
+    let options = RunOptions { seed: 7, schedule: Schedule::Random, ..RunOptions::unwatched() };
     assert_eq!(saved.check(&collatz.program, &collatz.plan.cases[0], &options), Ok(()));
     assert_eq!(
         saved.check(&smallest.program, &smallest.plan.cases[0], &options).unwrap_err(),
@@ -264,7 +264,7 @@ fn a_session_of_other_data_names_what_differs() {
         let path = folder.join("launch.ron");
         std::fs::write(&path, text).unwrap();
         let request = Request { modules: Vec::new(), launch: LaunchChoice::File(path), overrides: Overrides::default() };
-        Session::new(open(&request).unwrap(), 0, RunOptions::default()).unwrap()
+        Session::new(open(&request).unwrap(), 0, RunOptions::unwatched()).unwrap()
     };
     let loaded = |mut session: Session, saved: &Saved| session.restore(saved.clone(), &mut NeverInterrupt).unwrap().log;
     write_data("a.npy", [1.0, 2.0, 3.0, 4.0]);
@@ -286,7 +286,7 @@ fn a_session_of_other_data_names_what_differs() {
 }
 
 fn session() -> Session {
-    Session::new(opened("debug/collatz.ron"), 0, RunOptions::default()).unwrap()
+    Session::new(opened("debug/collatz.ron"), 0, RunOptions::unwatched()).unwrap()
 }
 
 /// A run that was stopped, changed and gone on with is the same again when its file is read.
@@ -322,7 +322,7 @@ fn a_session_goes_on_where_it_was_saved() {
 fn a_session_over_an_asm_statement_is_restored() {
     let session = |value: &str| {
         let words = [r#"asm("add.s32 %0, %1, 1; shl.b32 %0, %0, 2;" : "=r"(x) : "r"(a));"#.to_string()];
-        Session::new(open_asm(&words, &[value.to_string()]).unwrap().opened, 0, RunOptions::default()).unwrap()
+        Session::new(open_asm(&words, &[value.to_string()]).unwrap().opened, 0, RunOptions::unwatched()).unwrap()
     };
     let mut first = session("5");
     first.resume(&Goal::Instruction { count: 3, over_calls: false }, Direction::Forward, &mut NeverInterrupt).unwrap();
@@ -332,7 +332,7 @@ fn a_session_over_an_asm_statement_is_restored() {
     assert_eq!((second.time(), second.focus), (first.time(), first.focus));
     assert_eq!(second.machine().digest(), first.machine().digest());
     let words = ["add.s32 %0, %1, 2;".to_string(), "=r, r=5".to_string()];
-    let mut other = Session::new(open_asm(&words, &[]).unwrap().opened, 0, RunOptions::default()).unwrap();
+    let mut other = Session::new(open_asm(&words, &[]).unwrap().opened, 0, RunOptions::unwatched()).unwrap();
     assert!(other.restore(Saved::parse("s.ron", text).unwrap(), &mut NeverInterrupt).is_err());
 }
 
@@ -428,7 +428,7 @@ proptest! {
         let text = full(&opened).to_text();
         let (before, after): (String, String) = (text.chars().take(cut).collect(), text.chars().skip(cut + skip).collect());
         if let Ok(saved) = Saved::parse("s.ron", format!("{before}{put}{after}")) {
-            let _ = saved.check(&opened.program, &opened.plan.cases[0], &RunOptions::default());
+            let _ = saved.check(&opened.program, &opened.plan.cases[0], &RunOptions::unwatched());
             let _ = saved.breakpoints();
         }
     }

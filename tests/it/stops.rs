@@ -268,7 +268,7 @@ t=14  block (0,0,0) warp 0 all lanes  collatz.ptx:62 (collatz.cu:13)  setp.eq.s3
 fn a_stop_is_worded_and_sent_after_the_session_has_moved_on() {
     let module = Module::load(fixtures().join("debug/collatz.ptx")).unwrap();
     let launch = Launch::from_file(fixtures().join("debug/collatz.ron"));
-    let mut session = launch.plan(&module).unwrap().session(0, &RunOptions::default()).unwrap();
+    let mut session = launch.plan(&module).unwrap().session(0, &RunOptions::unwatched()).unwrap();
     let mut stop = |line: &str| match session.execute(line).unwrap() {
         Outcome::Stop(stop) => Some(stop),
         _ => None,

@@ -199,7 +199,7 @@ impl Written {
         let params = words.iter().map(|words| format!("u32[{words}]=zero")).collect();
         let overrides = Overrides { grid: Some([blocks, 1, 1]), block: Some([1, 1, 1]), params, ..Overrides::default() };
         let request = Request { modules: vec![self.0.clone()], launch: LaunchChoice::MadeUp, overrides };
-        Session::new(open(&request).unwrap(), 0, RunOptions { checks: Checks::ALL, ..RunOptions::default() }).unwrap()
+        Session::new(open(&request).unwrap(), 0, RunOptions { checks: Checks::ALL, ..RunOptions::unwatched() }).unwrap()
     }
 }
 
@@ -220,7 +220,7 @@ fn left(session: &Session, explored: &Explored, threads: usize) -> BTreeSet<Left
     let replayed = |replay: &Option<String>| {
         let words = replay.as_deref().unwrap_or("--schedule in-order");
         let schedule = Schedule::parse(words.split(' ').nth(1).unwrap()).unwrap();
-        let options = RunOptions { schedule, step_limit: Some(1 << 16), ..RunOptions::default() };
+        let options = RunOptions { schedule, step_limit: Some(1 << 16), ..RunOptions::unwatched() };
         let run = run_case(session.program(), session.case(), &options).unwrap();
         run.fault.is_none().then(|| {
             let device = run.device.as_ref().unwrap();
@@ -420,7 +420,7 @@ fn locks_that_are_taken_in_two_orders_lead_to_the_deadlock() {
     let opened = || open(&request).unwrap();
     let cases: BTreeMap<String, usize> = opened().plan.cases.iter().enumerate().map(|(at, case)| (case.name.clone(), at)).collect();
     for (name, at) in cases {
-        let mut session = Session::new(opened(), at, RunOptions::default()).unwrap();
+        let mut session = Session::new(opened(), at, RunOptions::unwatched()).unwrap();
         let explored = systematic(&mut session, 2);
         let is_stopped = explored.outcomes.iter().any(|outcome| matches!(outcome.end, End::Stopped(_)));
         assert_eq!(is_stopped, name == "two_orders", "{name}: {:?}", explored.outcomes);

@@ -18,7 +18,7 @@ use ptxdbg::ui::text::in_flight::in_flight;
 fn session(case: usize, copies: CompletionPolicyKind, lines: &[&str]) -> Session {
     let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/async/wgmma.ron"));
     let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() }).unwrap();
-    let mut session = Session::new(opened, case, RunOptions { copies, ..RunOptions::default() }).unwrap();
+    let mut session = Session::new(opened, case, RunOptions { copies, ..RunOptions::unwatched() }).unwrap();
     lines.iter().for_each(|line| drop(answer(&mut session, line)));
     session
 }

@@ -64,7 +64,7 @@ pub enum LaunchChoice {
 }
 
 /// A program and the launches of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Opened {
     /// The program.
     pub program: Arc<Program>,

@@ -1,7 +1,7 @@
 //! Memory of the process around the library, on which kernels run as on their device: taken page by page when it is first touched, and
 //! kept, so that other runs find it as it was.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,6 @@ use std::{fmt, fs, io};
 use crate::launch::file::{Init, Memory};
 use crate::launch::pages;
 use crate::machine::{Device, Machine, OUTSIDE, PAGE_BYTES, PageSource, Trap};
-use crate::program::map::Map;
 
 type Page = [u8; PAGE_BYTES];
 
@@ -77,29 +76,19 @@ impl HostMemory {
         machine.take_page(trap, &mut *self.taken())
     }
 
-    /// Writes the pages that were taken to files in `folder`; the memory of a launch file beside them.
+    /// Writes the pages that were taken to files in `folder`; the memory of a launch file beside them. What no run has touched is there,
+    /// and not known.
     ///
     /// # Errors
     /// A file cannot be written.
     pub fn save(&self, folder: &Path) -> io::Result<Vec<Memory>> {
-        let taken = self.taken();
-        let mut all = Vec::new();
-        for (number, region) in taken.regions().into_iter().enumerate() {
-            let at = region.start;
-            // What the run has not touched of a page stays 0: a run that begins here does not touch it either.
-            let mut moved: BTreeMap<u64, Page> = BTreeMap::new();
-            for (start, end) in taken.extents.range(region.clone()) {
-                for (first, page) in taken.pages.range(start..end) {
-                    for (byte, address) in page.iter().zip(*first..*end) {
-                        let offset = (address - at) as usize;
-                        moved.entry((offset / PAGE_BYTES * PAGE_BYTES) as u64).or_insert([0; PAGE_BYTES])[offset % PAGE_BYTES] = *byte;
-                    }
-                }
-            }
+        let (taken, mut names, mut all) = (self.taken(), BTreeSet::new(), Vec::new());
+        for (number, (start, end)) in taken.extents.iter().enumerate() {
+            let own: Vec<(u64, &Page)> = taken.pages.range(start..end).map(|(address, page)| (address - start, &**page)).collect();
             let file = format!("memory{number}.pages");
-            fs::write(folder.join(&file), pages::encode(moved.iter().map(|(offset, page)| (*offset, page))))?;
-            let name = taken.name_of(&region).filter(|name| !all.iter().any(|other: &Memory| other.name.as_deref() == Some(name)));
-            all.push(Memory { name: name.map(str::to_string), ..Memory::at(at, region.end - at, Init::Pages(file)) });
+            fs::write(folder.join(&file), pages::encode(own.into_iter()))?;
+            let name = taken.names.get(start).filter(|name| is_name(name) && names.insert(name.as_str()));
+            all.push(Memory { name: name.cloned(), ..Memory::at(*start, end - start, Init::Pages(file)) });
         }
         Ok(all)
     }
@@ -130,29 +119,10 @@ impl HostMemory {
     }
 }
 
-impl Taken {
-    /// What the extents are as memory of a launch file. It begins at a multiple of what the driver gives, so the pages of a region lie
-    /// across those that were taken, and extents that are less apart are one region.
-    fn regions(&self) -> Vec<Range<u64>> {
-        let mut regions: Vec<Range<u64>> = Vec::new();
-        for (start, end) in &self.extents {
-            let at = start - start % Map::ALIGN_AT;
-            match regions.last_mut() {
-                Some(last) if at < last.end => last.end = *end,
-                Some(_) | None => regions.push(at..*end),
-            }
-        }
-        regions
-    }
-
-    /// The name of a region, where it is that of all of it and one that a launch file takes.
-    fn name_of(&self, region: &Range<u64>) -> Option<&str> {
-        let mut extents = self.extents.range(region.clone());
-        let (start, _) = extents.next().filter(|(start, _)| **start == region.start && extents.next().is_none())?;
-        let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        let is_name = |name: &&str| name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_letter);
-        self.names.get(start).map(String::as_str).filter(is_name)
-    }
+/// Whether memory of a launch file can be called so in an expression.
+fn is_name(name: &str) -> bool {
+    let is_letter = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+    name.starts_with(is_letter) && name.chars().all(|letter| is_letter(letter) || letter.is_ascii_digit())
 }
 
 impl fmt::Debug for HostMemory {

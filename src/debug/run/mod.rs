@@ -24,7 +24,7 @@ use crate::program::Program;
 pub use error::RunError;
 pub use host_memory::{HostMemory, HostRange, HostWrite};
 pub(super) use launcher::{Job, RejectedLaunch};
-pub use options::RunOptions;
+pub use options::{RESIDENT_MAX, RunOptions};
 use reversal::describe_new;
 pub(super) use reversal::{fault_of, new_in, other_orders};
 pub(super) use runner::Runner;

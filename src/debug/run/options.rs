@@ -5,7 +5,10 @@ use crate::check::Checks;
 use crate::machine::{CompletionPolicyKind, DivergencePolicy, MemoryLimit, Schedule};
 use crate::program::Program;
 
-/// What holds for every launch of a run.
+/// Blocks that are resident at once at most: those of an H200.
+pub const RESIDENT_MAX: u32 = 4224;
+
+/// What holds for every launch of a run. The default is what the command line does without options: all checkers watch.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     /// The order of warps.
@@ -31,8 +34,17 @@ pub struct RunOptions {
 }
 
 impl Default for RunOptions {
-    /// As the command line runs without options, but that no checker watches.
     fn default() -> Self {
+        Self { checks: Checks::ALL, orders: Self::ORDERS, ..Self::unwatched() }
+    }
+}
+
+impl RunOptions {
+    /// How many more runs critical sections take unless an option says otherwise.
+    pub const ORDERS: u32 = 1;
+
+    /// Nothing watches, and no other order is run: what a run costs at least.
+    pub fn unwatched() -> Self {
         Self {
             schedule: Schedule::default(),
             seed: 0,
@@ -41,16 +53,11 @@ impl Default for RunOptions {
             resident: None,
             step_limit: None,
             memory_limit: MemoryLimit::default(),
-            checks: Checks::default(),
-            orders: Self::ORDERS,
+            checks: Checks::NONE,
+            orders: 0,
             host: None,
         }
     }
-}
-
-impl RunOptions {
-    /// How many more runs critical sections take unless an option says otherwise.
-    pub const ORDERS: u32 = 1;
 
     /// Which lanes of a warp of `program` run when they have diverged.
     pub fn divergence_of(&self, program: &Program) -> DivergencePolicy {

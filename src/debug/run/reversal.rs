@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::launcher::Job;
 use super::runner::{CaseRun, Runner};
 use super::swapped_sections::SwappedSections;
-use super::{RunError, RunOptions, run_undescribed};
+use super::{HostMemory, RunError, RunOptions, run_undescribed};
 use crate::base::Severity;
 use crate::check::{Checkers, Finding, Findings, Reversible, SameCause};
 use crate::debug::fault::Fault;
@@ -65,7 +65,8 @@ pub(in crate::debug) fn other_orders(
     pairs.sort_by_key(|pair| (pair.launch, pair.from));
     let ticks: u64 = run.launches.iter().map(|launch| launch.ticks).sum();
     let budget = ticks.saturating_mul(u64::from(job.options.orders));
-    let mut reversal = Reversal { program: job.program, budget, counts: SwappedSections::default(), shown: Vec::new() };
+    let mut reversal =
+        Reversal { program: job.program, host: job.options.host.as_ref(), budget, counts: SwappedSections::default(), shown: Vec::new() };
     reversal.walk(job, &pairs, interrupt)?;
     Ok((SwappedSections { left: pairs.len() as u64 - reversal.counts.tried, ..reversal.counts }, reversal.shown))
 }
@@ -125,6 +126,7 @@ pub(in crate::debug) fn fault_of(job: Job<'_>, other: &OtherOrder, interrupt: &d
 /// Pairs that are executed in the other order.
 struct Reversal<'a> {
     program: &'a Arc<Program>,
+    host: Option<&'a HostMemory>,
     /// Warp-instructions that may be executed.
     budget: u64,
     counts: SwappedSections,
@@ -214,6 +216,8 @@ impl Reversal<'_> {
                 _ if holds && !machine.is_holding() => return Reached::Nothing,
                 Step::Budget | Step::Paused => {}
                 Step::Done | Step::OverLimit(_) => return Reached::Nothing,
+                // Another order may come to memory that the run has not touched.
+                Step::Trapped(trap) if self.host.is_some_and(|host| host.take(machine, &trap)) => {}
                 Step::Trapped(_) | Step::Deadlock(_) | Step::Livelocked(_) => return Reached::Fault,
             }
         }

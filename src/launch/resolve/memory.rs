@@ -7,7 +7,7 @@ use crate::launch::file::{Launch, Memory, Param, Parts};
 use crate::launch::plan::{ParamValue, PlannedPart};
 use crate::launch::value_path::ValuePath;
 use crate::program::TENSOR_MAP_BYTES;
-use crate::program::map::{ADDRESSES_END, ALIGN_AT, overlap};
+use crate::program::map::{ADDRESSES_END, ADDRESSES_START, ALIGN_AT, overlap};
 
 /// Of what the offset of a tensor map in a structure is a multiple.
 const TENSOR_MAP_ALIGN: u64 = 64;
@@ -40,8 +40,10 @@ impl Resolver<'_> {
             self.error_with_help(&place, format!("{at:#x} is not a multiple of {ALIGN_AT}, and no allocation begins there"), help);
             return None;
         }
-        let Some(end) = at.checked_add(bytes).filter(|end| *end <= limit && at >= ALIGN_AT) else {
-            self.error(&place, format!("{} at {at:#x} are not among the addresses of a device, {ALIGN_AT:#x} to {limit:#x}", count(bytes)));
+        let Some(end) = at.checked_add(bytes).filter(|end| *end <= limit && at >= ADDRESSES_START) else {
+            let message =
+                format!("{} at {at:#x} are not among the addresses of a device, {ADDRESSES_START:#x} to {limit:#x}", count(bytes));
+            self.error(&place, message);
             return None;
         };
         let range = at..end;

@@ -112,6 +112,15 @@ fn hold(text: &str) -> Option<Hold> {
 }
 
 impl DivergencePolicy {
+    /// The policy that is typed so.
+    ///
+    /// # Errors
+    /// The possible values, in one line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let found = [Self::Independent, Self::Stack].into_iter().find(|policy| policy.word() == text);
+        found.ok_or_else(|| "the policies are independent and stack".to_string())
+    }
+
     /// Its name for users.
     pub fn word(self) -> &'static str {
         match self {

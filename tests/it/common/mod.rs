@@ -18,7 +18,7 @@ pub const DIVERGENT: &[(&str, usize)] = &[("debug/walk.ron", 0), ("programs/bfs_
 pub fn session(file: &str, case: usize) -> Session {
     let request = Request { modules: Vec::new(), launch: LaunchChoice::File(fixtures().join(file)), overrides: Overrides::default() };
     let opened = open(&request).unwrap();
-    let options = RunOptions { step_limit: Some(1 << 22), ..RunOptions::default() };
+    let options = RunOptions { step_limit: Some(1 << 22), ..RunOptions::unwatched() };
     Session::new(opened, case, options).unwrap()
 }
 

@@ -27,7 +27,7 @@ pub fn location(path: &str, ticks: u64) -> LaneLocation {
     let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path));
     let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() }).unwrap();
     let case = &opened.plan.cases[0];
-    let mut machine = start_case(&Arc::clone(&opened.program), case, &RunOptions::default()).unwrap().unwrap();
+    let mut machine = start_case(&Arc::clone(&opened.program), case, &RunOptions::unwatched()).unwrap().unwrap();
     let _ = machine.run(ticks, &mut NullObserver);
     LaneLocation { usage: InferredTypes::new(machine.program()), buffers: Buffer::of_case(case), machine }
 }

@@ -427,7 +427,7 @@ fn a_step_moves_the_source_and_not_what_was_scrolled_to() {
 fn the_first_line_says_that_the_launch_is_made_up() {
     let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/made_up/gemm.ptx");
     let request = Request { modules: vec![module], launch: LaunchChoice::Sibling, overrides: Overrides::default() };
-    let session = Session::new(open(&request).unwrap(), 0, RunOptions::default()).unwrap();
+    let session = Session::new(open(&request).unwrap(), 0, RunOptions::unwatched()).unwrap();
     for (width, described) in [(120, true), (80, true), (40, false)] {
         let drawn = text(&drawn(&mut shipped("default"), &session, width, 24));
         let first = drawn.lines().next().unwrap();

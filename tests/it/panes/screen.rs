@@ -19,7 +19,7 @@ pub fn session(fixture: &str, lines: &[&str]) -> Session {
 pub fn session_at(launch: &Path, lines: &[&str]) -> Session {
     let launch = LaunchChoice::File(launch.to_path_buf());
     let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() }).unwrap();
-    let mut session = Session::new(opened, 0, RunOptions::default()).unwrap();
+    let mut session = Session::new(opened, 0, RunOptions::unwatched()).unwrap();
     type_lines(&mut session, lines);
     session
 }

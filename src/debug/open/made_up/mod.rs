@@ -244,7 +244,7 @@ impl Trials<'_> {
     }
 
     fn run_resident(&self, case: &Case, resident: Option<u32>, ticks: u64, bounds: &[u64]) -> Option<TrialResult> {
-        let options = RunOptions { checks: Checks::NONE, memory_limit: MemoryLimit(u64::MAX), resident, ..RunOptions::default() };
+        let options = RunOptions { checks: Checks::NONE, memory_limit: MemoryLimit(u64::MAX), resident, ..RunOptions::unwatched() };
         let fault_context = FaultContext { program: self.program, launch: case.launches.first()?, buffers: &case.buffers, index: 0 };
         let mut addresses = Vec::new();
         let job = Job { program: self.program, case, options: &options, instrumentation: Instrumentation::Nothing };

@@ -66,6 +66,38 @@ impl CompletionPolicyKind {
     }
 }
 
+/// When asynchronous copies end: a policy, and the seed that is given for it.
+#[derive(Clone, Copy, Debug)]
+pub struct CompletionChoice {
+    choice: fn(u64) -> CompletionPolicyKind,
+    seed: Option<u64>,
+}
+
+impl CompletionChoice {
+    /// The choice that is typed so: `lazy`, `random:7`.
+    ///
+    /// # Errors
+    /// The possible values, or what is no seed, in one line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (name, seed) = text.split_once(':').map_or((text, None), |(name, seed)| (name, Some(seed)));
+        let fits = |row: &PolicyRow| row.name == name && (seed.is_none() || row.is_seeded);
+        let choice = POLICIES.into_iter().find(|choice| fits(choice(0).row()));
+        let choice = choice.ok_or_else(|| {
+            let names = POLICIES
+                .map(|choice| choice(0).row())
+                .map(|row| if row.is_seeded { format!("{0}, {0}:SEED", row.name) } else { row.name.to_string() });
+            format!("the policies are {} and {}", names[..names.len() - 1].join(", "), names[names.len() - 1])
+        })?;
+        let parsed = seed.map(|seed| seed.parse().map_err(|_| format!("'{seed}' is not a seed")));
+        Ok(Self { choice, seed: parsed.transpose()? })
+    }
+
+    /// The policy of a run, which draws from `seed` unless a seed of its own is given.
+    pub fn policy(self, seed: u64) -> CompletionPolicyKind {
+        (self.choice)(self.seed.unwrap_or(seed))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
