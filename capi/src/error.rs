@@ -1,5 +1,6 @@
 //! What a call came to: a status, and for the last one that failed in a thread a text.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,12 +18,16 @@ pub enum Status {
     InvalidArgument = 1,
     /// The PTX holds mistakes.
     InvalidModule = 2,
-    /// There is no such kernel, or the launch does not fit it.
+    /// There is no such kernel or case, or the launch does not fit the kernel.
     InvalidLaunch = 3,
     /// A reason outside the kernel.
     RunFailed = 4,
     /// A defect of the library.
     InternalError = 5,
+    /// A file that cannot be read or written, or is of another kind.
+    InvalidFile = 6,
+    /// A line that a session cannot execute.
+    InvalidCommand = 7,
 }
 
 /// Why a call fails.
@@ -30,7 +35,7 @@ pub enum Status {
 pub struct Failure {
     /// What it returns.
     pub status: Status,
-    /// In one line.
+    /// A line, or one for each mistake.
     pub message: String,
 }
 
@@ -40,14 +45,29 @@ impl Failure {
         Self { status: Status::InvalidArgument, message: message.into() }
     }
 
-    /// A launch, or a module, that is refused with `status`; another error is a reason outside the kernel.
+    /// What is refused with `status`; another error is a reason outside the kernel.
     pub fn refused(status: Status, error: &api::Error) -> Self {
-        let status = match error {
-            api::Error::File(_) | api::Error::Rejected(_) | api::Error::NoCase { .. } => status,
-            api::Error::Run(_) | api::Error::Start(_) => Status::RunFailed,
+        let (status, message) = match error {
+            api::Error::Rejected(problems) => (status, problems.iter().map(line).collect::<Vec<_>>().join("\n")),
+            api::Error::File(_) | api::Error::NoCase { .. } => (status, error.to_string()),
+            api::Error::Run(_) | api::Error::Start(_) => (Status::RunFailed, error.to_string()),
         };
-        Self { status, message: error.to_string() }
+        Self { status, message }
     }
+
+    /// The same of what was read from a file: where that cannot be used at all, it is the file that is refused.
+    pub fn of_file(status: Status, error: &api::Error) -> Self {
+        match error {
+            api::Error::File(_) => Self::refused(Status::InvalidFile, error),
+            api::Error::Rejected(_) | api::Error::NoCase { .. } | api::Error::Run(_) | api::Error::Start(_) => Self::refused(status, error),
+        }
+    }
+}
+
+/// A mistake and what would be right, in one line.
+pub fn line(problem: &api::Problem) -> String {
+    let help = problem.help.as_ref().map_or(String::new(), |help| format!("; help: {help}"));
+    format!("{problem}{help}")
 }
 
 thread_local! {
@@ -65,12 +85,19 @@ pub fn guarded(act: impl FnOnce() -> Result<(), Failure>) -> Status {
     match catch_unwind(AssertUnwindSafe(act)) {
         Ok(Ok(())) => Status::Ok,
         Ok(Err(failure)) => keep(&failure),
-        Err(panic) => {
-            let said = panic.downcast_ref::<&str>().map(ToString::to_string).or_else(|| panic.downcast_ref::<String>().cloned());
-            let message = format!("a defect of ptxdbg: {}", said.unwrap_or_default());
-            keep(&Failure { status: Status::InternalError, message })
-        }
+        Err(panic) => keep(&defect(&*panic)),
     }
+}
+
+/// What `look` sees in a handle, for functions that have no status; none of a panic.
+pub fn quietly<T, R>(look: impl FnOnce(&T) -> R, handle: &T) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(|| look(handle))).map_err(|panic| keep(&defect(&*panic))).ok()
+}
+
+/// A panic, in words.
+fn defect(panic: &(dyn Any + Send)) -> Failure {
+    let said = panic.downcast_ref::<&str>().map(ToString::to_string).or_else(|| panic.downcast_ref::<String>().cloned());
+    Failure { status: Status::InternalError, message: format!("a defect of ptxdbg: {}", said.unwrap_or_default()) }
 }
 
 /// `ptxdbg_error`

@@ -1,13 +1,15 @@
-//! Launches.
+//! Launches on the memory of the process.
 
-use std::ffi::{c_char, c_void};
-use std::{ptr, slice};
+use std::ffi::c_char;
+use std::ffi::c_void;
 
-use ptxdbg::api::{Checks, DriverLaunch, Module, Run, RunOptions, Schedule};
+use ptxdbg::api::{DriverLaunch, HostMemory, Module, Run, RunOptions};
 
-use crate::error::{Failure, Status, guarded};
+use crate::error::{Failure, Status};
+use crate::handle::{Filled, filled, hand_out, used, values};
 use crate::memory::{process_memory, write_back};
 use crate::module::CModule;
+use crate::options::{COptions, run_options};
 use crate::result::CResult;
 use crate::text::text_at;
 
@@ -21,43 +23,42 @@ pub struct CParam {
 /// `ptxdbg_launch`
 #[repr(C)]
 pub struct CLaunch {
+    size: usize,
     kernel: *const c_char,
+    params: *const CParam,
+    param_count: usize,
     grid: [u32; 3],
     block: [u32; 3],
     cluster: [u32; 3],
     dynamic_shared: u32,
     cooperative: u32,
-    params: *const CParam,
-    param_count: usize,
 }
 
-/// `ptxdbg_options`
-#[repr(C)]
-pub struct COptions {
-    checks: *const c_char,
-    schedule: *const c_char,
-    seed: u64,
-    step_limit: u64,
+// SAFETY: pointers and numbers, the first one its size.
+unsafe impl Filled for CLaunch {
+    const NAME: &'static str = "ptxdbg_launch";
 }
 
-impl COptions {
-    /// What a null pointer stands for.
-    const DEFAULT: Self = Self { checks: ptr::null(), schedule: ptr::null(), seed: 0, step_limit: 0 };
+/// What a run on the memory of the process started from.
+pub struct Started {
+    /// The module.
+    pub module: Module,
+    /// The launch.
+    pub launch: DriverLaunch,
+    /// How it was run.
+    pub options: RunOptions,
+    /// The memory as it was.
+    pub host: HostMemory,
 }
 
 /// Runs a launch on the memory of the process, and writes back what it left there.
-pub fn run(module: &Module, launch: &DriverLaunch, options: &RunOptions) -> Result<Run, Failure> {
+pub fn run(module: &Module, launch: &DriverLaunch, options: &RunOptions) -> Result<(Run, HostMemory), Failure> {
     let planned = launch.planned(module).map_err(|error| Failure::refused(Status::InvalidLaunch, &error))?;
     let host = process_memory();
     let options = RunOptions { host: Some(host.clone()), ..options.clone() };
     let run = planned.run(0, &options).map_err(|error| Failure::refused(Status::RunFailed, &error))?;
     write_back(&run.host_writes(&host))?;
-    Ok(run)
-}
-
-/// What a word of the caller means, `name` being what it is for.
-pub fn parsed<T>(name: &str, word: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, Failure> {
-    parse(word).map_err(|message| Failure::argument(format!("{name} '{word}': {message}")))
+    Ok((run, host))
 }
 
 /// `ptxdbg_run`
@@ -72,36 +73,33 @@ pub unsafe extern "C" fn ptxdbg_run(
     options: *const COptions,
     result: *mut *mut CResult,
 ) -> Status {
-    guarded(|| {
+    let make = || {
         // SAFETY: the caller says so.
-        let (module, launch, options) = unsafe { (module.as_ref(), launch.as_ref(), options.as_ref()) };
-        let (Some(module), Some(launch)) = (module, launch) else { return Err(Failure::argument("a null pointer")) };
-        if result.is_null() {
-            return Err(Failure::argument("a null pointer"));
-        }
-        // SAFETY: the caller says so.
-        let (launch, options) = unsafe { (driver_launch(launch)?, run_options(options.unwrap_or(&COptions::DEFAULT))?) };
-        let made = Box::new(CResult::of(run(&module.module, &launch, &options)?));
-        // SAFETY: the caller says so.
-        unsafe { *result = Box::into_raw(made) };
-        Ok(())
-    })
+        let (module, launch, options) = unsafe { (used(module, "the module")?, driver_launch(launch)?, run_options(options)?) };
+        let options = options.unwrap_or_default();
+        let (run, host) = run(&module.module, &launch, &options)?;
+        Ok(CResult::of(run, Some(Started { module: module.module.clone(), launch, options, host })))
+    };
+    // SAFETY: the caller says so.
+    unsafe { hand_out(result, make) }
 }
 
 /// # Safety
-/// Its texts and values are as the header says.
-unsafe fn driver_launch(launch: &CLaunch) -> Result<DriverLaunch, Failure> {
+/// It is null, or its texts and values are as the header says.
+unsafe fn driver_launch(launch: *const CLaunch) -> Result<DriverLaunch, Failure> {
+    // SAFETY: the caller says so.
+    let launch = unsafe { filled(launch)? }.ok_or_else(|| Failure::argument("the launch is a null pointer"))?;
     // SAFETY: the caller says so.
     let kernel = unsafe { text_at(launch.kernel, "the name of the kernel")? };
     // SAFETY: the caller says so.
     let params = unsafe { values(launch.params, launch.param_count)? };
-    let mut values = Vec::new();
+    let mut bytes = Vec::new();
     for (index, param) in params.iter().enumerate() {
         if param.bytes.is_null() && param.length > 0 {
             return Err(Failure::argument(format!("the value of parameter {index} is a null pointer")));
         }
         // SAFETY: the caller says so.
-        values.push(unsafe { crate::launch::values(param.bytes.cast::<u8>(), param.length)? }.to_vec());
+        bytes.push(unsafe { values(param.bytes.cast::<u8>(), param.length)? }.to_vec());
     }
     Ok(DriverLaunch {
         kernel: kernel.map(str::to_string),
@@ -110,33 +108,6 @@ unsafe fn driver_launch(launch: &CLaunch) -> Result<DriverLaunch, Failure> {
         cluster: Some(launch.cluster).filter(|cluster| *cluster != [0; 3]),
         dynamic_shared: launch.dynamic_shared,
         cooperative: launch.cooperative != 0,
-        params: values,
-    })
-}
-
-/// `count` values from `first` on.
-///
-/// # Safety
-/// There are as many, if the pointer is not null.
-pub unsafe fn values<'a, T>(first: *const T, count: usize) -> Result<&'a [T], Failure> {
-    match (first.is_null(), count) {
-        (_, 0) => Ok(&[]),
-        (true, _) => Err(Failure::argument("a null pointer")),
-        // SAFETY: the caller says so.
-        (false, _) => Ok(unsafe { slice::from_raw_parts(first, count) }),
-    }
-}
-
-/// # Safety
-/// Its texts are as the header says.
-unsafe fn run_options(options: &COptions) -> Result<RunOptions, Failure> {
-    // SAFETY: the caller says so.
-    let (checks, schedule) = unsafe { (text_at(options.checks, "checks")?, text_at(options.schedule, "schedule")?) };
-    Ok(RunOptions {
-        checks: checks.map_or(Ok(Checks::ALL), |word| parsed("checks", word, Checks::parse))?,
-        schedule: schedule.map_or(Ok(Schedule::InOrder), |word| parsed("schedule", word, Schedule::parse))?,
-        seed: options.seed,
-        step_limit: Some(options.step_limit).filter(|limit| *limit > 0),
-        ..RunOptions::default()
+        params: bytes,
     })
 }

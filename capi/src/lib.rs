@@ -3,19 +3,35 @@
 //! Handles are opaque, errors are a status and a text of the thread, and no panic crosses the surface.
 
 mod error;
+mod finding;
+mod fix;
+mod handle;
 mod launch;
 mod memory;
 mod module;
 mod ocelot;
+mod options;
+mod plan;
 mod result;
+mod session;
 mod text;
 
 pub use error::{Failure, Status, ptxdbg_error};
-pub use launch::{CLaunch, COptions, CParam, ptxdbg_run};
+pub use finding::{CFinding, CSide};
+pub use fix::*;
+pub use launch::{CLaunch, CParam, ptxdbg_run};
 pub use memory::{ADDRESSES, host_memory, ptxdbg_register, ptxdbg_unregister, write_back};
-pub use module::{CModule, ptxdbg_module_create, ptxdbg_module_free, ptxdbg_module_kernel_count, ptxdbg_module_kernel_name};
+pub use module::*;
 pub use ocelot::ptx_run;
-pub use result::{
-    CFinding, CResult, CSide, ptxdbg_result_certificate, ptxdbg_result_fidelity, ptxdbg_result_finding, ptxdbg_result_finding_count,
-    ptxdbg_result_free, ptxdbg_result_printed, ptxdbg_result_thread_instructions, ptxdbg_result_ticks,
-};
+pub use options::COptions;
+pub use plan::*;
+pub use result::*;
+pub use session::*;
+pub use text::ptxdbg_text_free;
+
+/// `ptxdbg_version`
+#[unsafe(no_mangle)]
+pub extern "C" fn ptxdbg_version() -> u32 {
+    let number = |text: &str| text.parse::<u32>().unwrap_or(0);
+    number(env!("CARGO_PKG_VERSION_MAJOR")) << 16 | number(env!("CARGO_PKG_VERSION_MINOR"))
+}

@@ -56,7 +56,7 @@ pub fn process_memory() -> HostMemory {
     let of = |(start, end): (&u64, &u64)| HostRange { addresses: *start..*end, name: format!("registered memory at {start:#x}") };
     let registered: Vec<HostRange> = registered().iter().map(of).collect();
     if registered.is_empty() {
-        return HostMemory::new(Box::new(ProcessMemory { finds_others: true }), &[]);
+        return HostMemory::new(Box::new(ProcessMemory { finds_others: true, ..ProcessMemory::default() }), &[]);
     }
     host_memory(&registered)
 }
@@ -74,7 +74,7 @@ pub fn host_memory(ranges: &[HostRange]) -> HostMemory {
             _ => apart.push(range),
         }
     }
-    HostMemory::new(Box::new(ProcessMemory { finds_others: false }), &apart)
+    HostMemory::new(Box::<ProcessMemory>::default(), &apart)
 }
 
 /// Writes back what a kernel left.
@@ -90,9 +90,31 @@ pub fn write_back(writes: &[HostWrite]) -> Result<(), Failure> {
 }
 
 /// The memory of this process.
+#[derive(Default)]
 struct ProcessMemory {
     /// Whether what is mapped and not registered is there as well.
     finds_others: bool,
+    /// What was mapped when that was looked at last, in order of address, and what touches as one.
+    mapped: Vec<Range<u64>>,
+}
+
+impl ProcessMemory {
+    /// The mapping that holds `address`, as far as that was looked at.
+    fn around(&self, address: u64) -> Option<Range<u64>> {
+        let after = self.mapped.partition_point(|mapped| mapped.end <= address);
+        self.mapped.get(after).filter(|mapped| mapped.contains(&address)).cloned()
+    }
+
+    /// Looks at what is mapped now.
+    fn look(&mut self) {
+        self.mapped.clear();
+        for mapping in readable(&fs::read_to_string("/proc/self/maps").unwrap_or_default()) {
+            match self.mapped.last_mut() {
+                Some(last) if last.end == mapping.start => last.end = mapping.end,
+                Some(_) | None => self.mapped.push(mapping),
+            }
+        }
+    }
 }
 
 impl PageSource for ProcessMemory {
@@ -100,15 +122,10 @@ impl PageSource for ProcessMemory {
         if !self.finds_others {
             return None;
         }
-        let mut found: Option<Range<u64>> = None;
-        for mapping in readable(&fs::read_to_string("/proc/self/maps").ok()?) {
-            match &mut found {
-                Some(last) if last.end == mapping.start => last.end = mapping.end,
-                Some(last) if last.contains(&address) => break,
-                Some(_) | None => found = Some(mapping),
-            }
+        if self.around(address).is_none() {
+            self.look();
         }
-        let around = found.filter(|found| found.contains(&address))?;
+        let around = self.around(address)?;
         let low = address.saturating_sub(REACH) & !(PAGE_BYTES as u64 - 1);
         Some(around.start.max(low)..around.end.min(address.saturating_add(REACH)))
     }
@@ -162,7 +179,7 @@ mod tests {
     fn memory_that_is_there_is_found_and_other_is_not() {
         let data = vec![7_u8; 100_000];
         let address = data.as_ptr() as u64;
-        let mut process = ProcessMemory { finds_others: true };
+        let mut process = ProcessMemory { finds_others: true, ..ProcessMemory::default() };
         let extent = process.extent(address).unwrap_or_default();
         assert!(extent.start <= address && extent.end >= address + 100_000, "{extent:x?}");
         let inside = (address + 50_000) & !(PAGE_BYTES as u64 - 1);

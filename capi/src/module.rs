@@ -1,24 +1,26 @@
 //! Modules.
 
 use std::ffi::{CString, c_char};
-use std::slice;
 
 use ptxdbg::api::Module;
 
-use crate::error::{Failure, Status, guarded};
+use crate::error::{Failure, Status, line};
+use crate::handle::{hand_out, seen, seen_text, take_back, values};
 use crate::memory::ADDRESSES;
-use crate::text::{c_text, text_at};
+use crate::text::{c_text, pointer, required_text, text_at};
 
 /// `ptxdbg_module`
 pub struct CModule {
     pub(crate) module: Module,
     kernels: Vec<CString>,
+    warnings: Vec<CString>,
 }
 
 impl CModule {
     fn of(module: Module) -> Self {
         let kernels = module.kernels().map(c_text).collect();
-        Self { module, kernels }
+        let warnings = module.warnings().iter().map(|problem| c_text(&line(problem))).collect();
+        Self { module, kernels, warnings }
     }
 }
 
@@ -30,7 +32,7 @@ pub fn read(name: &str, text: &str) -> Result<Module, Failure> {
 /// `ptxdbg_module_create`
 ///
 /// # Safety
-/// `name` is a text, `text` points to `length` bytes, `module` to a place for a pointer.
+/// `name` is null or a text, `text` points to `length` bytes, `module` to a place for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_module_create(
     name: *const c_char,
@@ -38,30 +40,43 @@ pub unsafe extern "C" fn ptxdbg_module_create(
     length: usize,
     module: *mut *mut CModule,
 ) -> Status {
-    guarded(|| {
-        if text.is_null() || module.is_null() {
-            return Err(Failure::argument("a null pointer"));
+    let make = || {
+        if text.is_null() {
+            return Err(Failure::argument("the PTX is a null pointer"));
         }
         // SAFETY: the caller says so.
-        let (name, bytes) = unsafe { (text_at(name, "the name")?, slice::from_raw_parts(text.cast::<u8>(), length)) };
+        let (name, bytes) = unsafe { (text_at(name, "the name")?, values(text.cast::<u8>(), length)?) };
         let text = str::from_utf8(bytes).map_err(|_| Failure::argument("the PTX is not UTF-8"))?;
-        let made = Box::new(CModule::of(read(name.unwrap_or("module.ptx"), text)?));
+        Ok(CModule::of(read(name.unwrap_or("module.ptx"), text)?))
+    };
+    // SAFETY: the caller says so.
+    unsafe { hand_out(module, make) }
+}
+
+/// `ptxdbg_module_load`
+///
+/// # Safety
+/// `path` is a text, `module` a place for a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ptxdbg_module_load(path: *const c_char, module: *mut *mut CModule) -> Status {
+    let make = || {
         // SAFETY: the caller says so.
-        unsafe { *module = Box::into_raw(made) };
-        Ok(())
-    })
+        let path = unsafe { required_text(path, "the path")? };
+        let loaded = Module::load_avoiding(path, ADDRESSES);
+        Ok(CModule::of(loaded.map_err(|error| Failure::of_file(Status::InvalidModule, &error))?))
+    };
+    // SAFETY: the caller says so.
+    unsafe { hand_out(module, make) }
 }
 
 /// `ptxdbg_module_free`
 ///
 /// # Safety
-/// `module` is null, or came from [`ptxdbg_module_create`] and is not used afterwards.
+/// `module` is null, or came from a function of this surface and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_module_free(module: *mut CModule) {
-    if !module.is_null() {
-        // SAFETY: the caller says so.
-        drop(unsafe { Box::from_raw(module) });
-    }
+    // SAFETY: the caller says so.
+    unsafe { take_back(module) }
 }
 
 /// `ptxdbg_module_kernel_count`
@@ -71,7 +86,7 @@ pub unsafe extern "C" fn ptxdbg_module_free(module: *mut CModule) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_module_kernel_count(module: *const CModule) -> usize {
     // SAFETY: the caller says so.
-    unsafe { module.as_ref() }.map_or(0, |module| module.kernels.len())
+    unsafe { seen(module, 0, |module| module.kernels.len()) }
 }
 
 /// `ptxdbg_module_kernel_name`
@@ -81,6 +96,25 @@ pub unsafe extern "C" fn ptxdbg_module_kernel_count(module: *const CModule) -> u
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ptxdbg_module_kernel_name(module: *const CModule, index: usize) -> *const c_char {
     // SAFETY: the caller says so.
-    let module = unsafe { module.as_ref() };
-    module.and_then(|module| module.kernels.get(index)).map_or(std::ptr::null(), |name| name.as_ptr())
+    unsafe { seen_text(module, |module| pointer(module.kernels.get(index))) }
+}
+
+/// `ptxdbg_module_warning_count`
+///
+/// # Safety
+/// `module` is null or a module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ptxdbg_module_warning_count(module: *const CModule) -> usize {
+    // SAFETY: the caller says so.
+    unsafe { seen(module, 0, |module| module.warnings.len()) }
+}
+
+/// `ptxdbg_module_warning`
+///
+/// # Safety
+/// `module` is null or a module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ptxdbg_module_warning(module: *const CModule, index: usize) -> *const c_char {
+    // SAFETY: the caller says so.
+    unsafe { seen_text(module, |module| pointer(module.warnings.get(index))) }
 }

@@ -5,12 +5,13 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
-use ptxdbg::api::{Checks, DriverLaunch, Module, RunOptions, Severity};
-use ptxdbg::ui::text;
+use ptxdbg::api::{Checks, DriverLaunch, Module, RunOptions, Severity, text};
 
 use crate::error::{Failure, Status, guarded, ptxdbg_error};
-use crate::launch::{parsed, run, values};
+use crate::handle::values;
+use crate::launch::run;
 use crate::module::read;
+use crate::options::parsed;
 
 /// Modules that are kept, the newest last: a program launches the same ones again and again.
 const KEPT: usize = 256;
@@ -51,7 +52,7 @@ pub unsafe extern "C" fn ptx_run(
     let mut is_clean = true;
     let status = guarded(|| {
         if source.is_null() {
-            return Err(Failure::argument("a null pointer"));
+            return Err(Failure::argument("the PTX is a null pointer"));
         }
         // SAFETY: the caller says so.
         let text = unsafe { CStr::from_ptr(source) }.to_str().map_err(|_| Failure::argument("the PTX is not UTF-8"))?;
@@ -70,14 +71,20 @@ pub unsafe extern "C" fn ptx_run(
             params: args.iter().map(|arg| (*arg as u64).to_le_bytes().to_vec()).collect(),
         };
         let checks = std::env::var("PTXDBG_CHECKS").map_or(Ok(Checks::ALL), |word| parsed("PTXDBG_CHECKS", &word, Checks::parse))?;
-        let run = run(&module, &launch, &RunOptions { checks, ..RunOptions::default() })?;
+        let (run, _) = run(&module, &launch, &RunOptions { checks, ..RunOptions::default() })?;
         say(run.findings().iter().map(text::finding).collect::<String>().as_bytes());
         is_clean = !run.findings().iter().any(|finding| finding.severity > Severity::Note);
         std::io::stdout().write_all(run.printed()).map_err(|error| Failure::argument(format!("cannot write standard output: {error}")))
     });
     match status {
         Status::Ok => c_int::from(!is_clean),
-        Status::InvalidArgument | Status::InvalidModule | Status::InvalidLaunch | Status::RunFailed | Status::InternalError => {
+        Status::InvalidArgument
+        | Status::InvalidModule
+        | Status::InvalidLaunch
+        | Status::RunFailed
+        | Status::InternalError
+        | Status::InvalidFile
+        | Status::InvalidCommand => {
             // SAFETY: the text of the thread lives until the next call that fails.
             say(&[b"ptxdbg: ", unsafe { CStr::from_ptr(ptxdbg_error()) }.to_bytes(), b"\n"].concat());
             2

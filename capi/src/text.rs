@@ -1,13 +1,18 @@
 //! Texts across the surface.
 
 use std::ffi::{CStr, CString, c_char};
+use std::ptr;
 
-use crate::error::Failure;
+use crate::error::{Failure, guarded};
 
-/// A text with a zero byte at its end; it is cut before one that it holds.
+/// A text with a zero byte at its end; one that it holds stands as U+FFFD.
 pub fn c_text(text: &str) -> CString {
-    let end = text.bytes().position(|byte| byte == 0).unwrap_or(text.len());
-    CString::new(&text[..end]).unwrap_or_default()
+    CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default()
+}
+
+/// Where a text that there may be begins.
+pub fn pointer(text: Option<&CString>) -> *const c_char {
+    text.map_or(ptr::null(), |text| text.as_ptr())
 }
 
 /// The text at `text`, none of a null pointer; `what` stands for it in a message.
@@ -21,4 +26,28 @@ pub unsafe fn text_at<'a>(text: *const c_char, what: &str) -> Result<Option<&'a 
     // SAFETY: the caller says so.
     let text = unsafe { CStr::from_ptr(text) };
     text.to_str().map(Some).map_err(|_| Failure::argument(format!("{what} is not UTF-8")))
+}
+
+/// The same of a text that there must be.
+///
+/// # Safety
+/// As of [`text_at`].
+pub unsafe fn required_text<'a>(text: *const c_char, what: &str) -> Result<&'a str, Failure> {
+    // SAFETY: the caller says so.
+    unsafe { text_at(text, what)? }.ok_or_else(|| Failure::argument(format!("{what} is a null pointer")))
+}
+
+/// `ptxdbg_text_free`
+///
+/// # Safety
+/// `text` is null, or came from a function that gives texts to its caller and is not used afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ptxdbg_text_free(text: *mut c_char) {
+    guarded(|| {
+        if !text.is_null() {
+            // SAFETY: the caller says so.
+            drop(unsafe { CString::from_raw(text) });
+        }
+        Ok(())
+    });
 }

@@ -1,17 +1,5 @@
 /* The surface as a C program uses it. Ends with 0, or says which expectation does not hold. */
-#include "ptxdbg.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define EXPECT(what)                                                                       \
-    do {                                                                                   \
-        if (!(what)) {                                                                     \
-            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #what, ptxdbg_error()); \
-            exit(1);                                                                       \
-        }                                                                                  \
-    } while (0)
+#include "expect.h"
 
 static const char *const ADD =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -64,10 +52,11 @@ static void kernels_work_on_the_memory_of_the_caller(void)
     uint32_t n = 1000;
     float x = 0.5f;
     ptxdbg_param params[] = {{&data, sizeof data}, {&n, sizeof n}, {&x, sizeof x}};
-    ptxdbg_launch launch = {.kernel = "add", .grid = {1, 1, 1}, .block = {1024, 1, 1}, .params = params, .param_count = 3};
+    ptxdbg_launch launch = {.size = sizeof(ptxdbg_launch), .kernel = "add", .grid = {1, 1, 1}, .block = {1024, 1, 1},
+                            .params = params, .param_count = 3};
     ptxdbg_result *result = NULL;
     EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_OK);
-    EXPECT(ptxdbg_result_finding_count(result) == 0);
+    EXPECT(ptxdbg_result_finding_count(result) == 0 && !ptxdbg_result_is_wrong(result) && ptxdbg_result_is_certified(result));
     EXPECT(ptxdbg_result_ticks(result) > 0 && ptxdbg_result_thread_instructions(result) > 1000);
     EXPECT(strstr(ptxdbg_result_certificate(result), "every order") != NULL);
     EXPECT(strstr(ptxdbg_result_fidelity(result), "bit-exact") != NULL);
@@ -91,7 +80,7 @@ static void pointers_in_memory_lead_on(void)
     }
     uint64_t *at = &sum;
     ptxdbg_param params[] = {{&list, sizeof list}, {&at, sizeof at}};
-    ptxdbg_launch launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .params = params, .param_count = 2};
+    ptxdbg_launch launch = {.size = sizeof(ptxdbg_launch), .grid = {1, 1, 1}, .block = {1, 1, 1}, .params = params, .param_count = 2};
     ptxdbg_result *result = NULL;
     EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_OK);
     EXPECT(sum == expected);
@@ -109,22 +98,23 @@ static void findings_have_both_sides(void)
     ptxdbg_module *module = module_of(RACE);
     uint32_t cell = 7, *at = &cell;
     ptxdbg_param params[] = {{&at, sizeof at}};
-    ptxdbg_launch launch = {.grid = {2, 1, 1}, .block = {32, 1, 1}, .params = params, .param_count = 1};
+    ptxdbg_launch launch = {.size = sizeof(ptxdbg_launch), .grid = {2, 1, 1}, .block = {32, 1, 1}, .params = params, .param_count = 1};
     ptxdbg_result *result = NULL;
     EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_OK);
     EXPECT(ptxdbg_result_finding_count(result) > 0);
-    ptxdbg_finding finding;
-    EXPECT(ptxdbg_result_finding(result, 0, &finding) == PTXDBG_OK);
-    EXPECT(strcmp(finding.id, "race.global") == 0 && finding.severity == PTXDBG_ERROR);
-    EXPECT(strcmp(finding.first.place, "test.ptx:7") == 0 && finding.second.lanes != 0);
-    EXPECT(strstr(finding.text, "race.global") != NULL);
-    EXPECT(ptxdbg_result_finding(result, 99, &finding) == PTXDBG_INVALID_ARGUMENT);
+    EXPECT(ptxdbg_result_is_wrong(result) && !ptxdbg_result_is_certified(result));
+    const ptxdbg_finding *finding = ptxdbg_result_finding(result, 0);
+    EXPECT(finding != NULL && strcmp(finding->id, "race.global") == 0 && finding->severity == PTXDBG_ERROR);
+    EXPECT(finding->first != NULL && strcmp(finding->first->place, "test.ptx:7") == 0 && finding->first->source == NULL);
+    EXPECT(finding->second != NULL && finding->second->lanes != 0);
+    EXPECT(strstr(finding->text, "race.global") != NULL);
+    EXPECT(ptxdbg_result_finding(result, 99) == NULL);
     ptxdbg_result_free(result);
-    ptxdbg_options none = {.checks = "none"};
+    ptxdbg_options none = {.size = sizeof(ptxdbg_options), .checks = "none"};
     EXPECT(ptxdbg_run(module, &launch, &none, &result) == PTXDBG_OK);
     EXPECT(ptxdbg_result_finding_count(result) == 0);
     ptxdbg_result_free(result);
-    ptxdbg_options wrong = {.checks = "nothing"};
+    ptxdbg_options wrong = {.size = sizeof(ptxdbg_options), .checks = "nothing"};
     EXPECT(ptxdbg_run(module, &launch, &wrong, &result) == PTXDBG_INVALID_ARGUMENT);
     EXPECT(strstr(ptxdbg_error(), "nothing") != NULL);
     ptxdbg_module_free(module);
@@ -140,13 +130,11 @@ static void registered_memory_has_bounds(void)
     uint32_t n = 65;
     float x = 1;
     ptxdbg_param params[] = {{&data, sizeof data}, {&n, sizeof n}, {&x, sizeof x}};
-    ptxdbg_launch launch = {.grid = {1, 1, 1}, .block = {128, 1, 1}, .params = params, .param_count = 3};
+    ptxdbg_launch launch = {.size = sizeof(ptxdbg_launch), .grid = {1, 1, 1}, .block = {128, 1, 1}, .params = params, .param_count = 3};
     ptxdbg_result *result = NULL;
     EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_OK);
-    ptxdbg_finding finding;
     EXPECT(ptxdbg_result_finding_count(result) == 1);
-    EXPECT(ptxdbg_result_finding(result, 0, &finding) == PTXDBG_OK);
-    EXPECT(strcmp(finding.id, "memory.out_of_bounds") == 0);
+    EXPECT(strcmp(ptxdbg_result_finding(result, 0)->id, "memory.out_of_bounds") == 0);
     ptxdbg_result_free(result);
     EXPECT(ptxdbg_unregister(data) == PTXDBG_OK && ptxdbg_unregister(data) == PTXDBG_INVALID_ARGUMENT);
     free(data);
@@ -160,7 +148,7 @@ static void mistakes_are_statuses(void)
     EXPECT(strstr(ptxdbg_error(), "bad.ptx:") != NULL);
     EXPECT(ptxdbg_module_create("bad.ptx", NULL, 8, &module) == PTXDBG_INVALID_ARGUMENT);
     module = module_of(ADD);
-    ptxdbg_launch launch = {.kernel = "absent", .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    ptxdbg_launch launch = {.size = sizeof(ptxdbg_launch), .kernel = "absent", .grid = {1, 1, 1}, .block = {1, 1, 1}};
     ptxdbg_result *result = NULL;
     EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_INVALID_LAUNCH);
     EXPECT(strstr(ptxdbg_error(), "absent") != NULL);
@@ -171,10 +159,9 @@ static void mistakes_are_statuses(void)
     uint32_t n = 1;
     float x = 1;
     ptxdbg_param params[] = {{&null, sizeof null}, {&n, sizeof n}, {&x, sizeof x}};
-    launch = (ptxdbg_launch){.grid = {1, 1, 1}, .block = {1, 1, 1}, .params = params, .param_count = 3};
+    launch = (ptxdbg_launch){.size = sizeof(ptxdbg_launch), .grid = {1, 1, 1}, .block = {1, 1, 1}, .params = params, .param_count = 3};
     EXPECT(ptxdbg_run(module, &launch, NULL, &result) == PTXDBG_OK);
-    ptxdbg_finding finding;
-    EXPECT(ptxdbg_result_finding(result, 0, &finding) == PTXDBG_OK && strcmp(finding.id, "memory.null") == 0);
+    EXPECT(strcmp(ptxdbg_result_finding(result, 0)->id, "memory.null") == 0);
     ptxdbg_result_free(result);
     ptxdbg_module_free(module);
     ptxdbg_module_free(NULL);
