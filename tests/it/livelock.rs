@@ -17,7 +17,7 @@ fn machine(body: &str, blocks: u32, schedule: Schedule) -> Machine {
         ".version 8.0 .target sm_90 .address_size 64
          .visible .entry k(.param .u64 out) {{
              .reg .b32 a, b, w; .reg .b64 o, c, d; .reg .pred p, q;
-             .shared .b32 s; .shared .b64 m;
+             .shared .b32 s, s2; .shared .b64 m; .local .b32 l;
              ld.param.u64 o, [out]; mov.u32 w, %tid.x; shr.u32 w, w, 5;
              {body} ret; }}"
     );
@@ -26,7 +26,7 @@ fn machine(body: &str, blocks: u32, schedule: Schedule) -> Machine {
     let program = program.unwrap();
     let kernel = program.function("k").unwrap();
     let mut device = Device::new(Arc::clone(&program));
-    let out = device.allocate("out", 16, Some(0)).unwrap();
+    let out = device.allocate("out", 256, Some(0)).unwrap();
     let config = LaunchConfig { grid: [blocks, 1, 1], block: [64, 1, 1], schedule, seed: 3, ..one_warp(kernel, out) };
     Machine::new(device, config).unwrap()
 }
@@ -62,6 +62,25 @@ const SPINNING: &[&str] = &[
     "mov.u64 c, %globaltimer;
      L: ld.volatile.global.u32 a, [o]; setp.eq.u32 p, a, 0; mov.u64 d, %globaltimer; sub.u64 d, d, c; setp.gt.u64 q, d, 40000;
      @q nanosleep.u32 100; @p bra L;",
+    // What is polled is handed to all threads over shared memory, as where the threads of a block take a lock together.
+    "setp.eq.u32 q, w, 0;
+     L: @q atom.global.cas.b32 a, [o], 0, 1; @q st.shared.u32 [s], a; bar.sync 0; ld.shared.u32 b, [s]; bar.sync 0;
+     setp.ne.u32 p, b, 2; @p bra L;",
+    // The same in several words, with a reset and a sum: all of them change, and come back.
+    "mov.u32 b, %tid.x;
+     L: st.shared.u32 [s], 0; st.shared.u32 [s2], b; bar.sync 0; ld.volatile.global.u32 a, [o]; setp.eq.u32 q, b, 0;
+     @q ld.shared.u32 w, [s2]; @q add.u32 a, a, w; @q st.shared.u32 [s], a; bar.sync 0; ld.shared.u32 a, [s]; bar.sync 0;
+     setp.ne.u32 p, a, 1000; @p bra L;",
+    // A reduction hands on what is polled.
+    "L: ld.volatile.global.u32 a, [o]; setp.ne.u32 p, a, 2; barrier.red.or.pred p, 0, p; @p bra L;",
+    // What is polled passes through the stack of the thread.
+    "L: ld.volatile.global.u32 a, [o]; st.local.u32 [l], a; ld.local.u32 b, [l]; setp.ne.u32 p, b, 2; st.local.u32 [l], 7; @p bra L;",
+    // Each round stores in global memory what is there.
+    "L: st.global.u32 [o+4], 0; ld.volatile.global.u32 a, [o]; setp.eq.u32 p, a, 0; @p bra L;",
+    // The phase that a wait asks for never ends, and the result is handed on.
+    "mov.u32 b, %tid.x; setp.eq.u32 q, b, 0; @q mbarrier.init.shared.b64 [m], 32; bar.sync 0;
+     L: @q mbarrier.try_wait.parity.shared.b64 p, [m], 0; @q selp.u32 a, 1, 0, p; @q st.shared.u32 [s], a; bar.sync 0;
+     ld.shared.u32 a, [s]; bar.sync 0; setp.eq.u32 p, a, 0; @p bra L;",
 ];
 
 /// Bodies that end, though no thread changes anything for long.
@@ -88,6 +107,22 @@ const ENDING: &[&str] = &[
     // A reduction hands the result to the others.
     "mov.u32 a, 0; setp.eq.u32 q, w, 1;
      L: @q add.u32 a, a, 1; setp.ge.u32 p, a, 80000; barrier.sync.aligned 1; barrier.red.or.pred p, 0, p; @!p bra L;",
+    // The count is in shared memory, and in no register from one round to the next.
+    "st.shared.u32 [s], 0; bar.sync 0; setp.eq.u32 q, w, 1;
+     L: @q ld.shared.u32 a, [s]; @q add.u32 a, a, 1; @q st.shared.u32 [s], a; bar.sync 0; ld.shared.u32 b, [s]; bar.sync 0; mov.u32 a, 0;
+     setp.lt.u32 p, b, 60000; mov.u32 b, 0; @p bra L;",
+    // On the stack of the thread.
+    "st.local.u32 [l], 0; L: ld.local.u32 a, [l]; add.u32 a, a, 1; st.local.u32 [l], a; setp.lt.u32 p, a, 100000; mov.u32 a, 0; @p bra L;",
+    // In global memory, while shared memory holds the same again and again.
+    "mov.u32 b, %ctaid.x; mul.wide.u32 d, b, 64; add.u64 o, o, d; setp.eq.u32 q, w, 1; st.shared.u32 [s], 0; bar.sync 0;
+     L: @q ld.global.u32 a, [o]; @q add.u32 a, a, 1; @q st.global.u32 [o], a; st.shared.u32 [s2], 1; bar.sync 0;
+     @q st.shared.u32 [s], a; bar.sync 0; ld.shared.u32 b, [s]; bar.sync 0; mov.u32 a, 0; setp.lt.u32 p, b, 40000; mov.u32 b, 0; @p bra L;",
+    // One block counts in its shared memory and then frees the other, which polls.
+    "mov.u32 b, %ctaid.x; setp.ne.u32 q, b, 0; st.shared.u32 [s], 0; bar.sync 0; @q bra W;
+     L: ld.shared.u32 a, [s]; bar.sync 0; add.u32 a, a, 1; setp.eq.u32 q, w, 1; @q st.shared.u32 [s], a; bar.sync 0;
+     setp.lt.u32 p, a, 60000; mov.u32 a, 0; @p bra L; st.global.u32 [o], 1; bra E;
+     W: ld.volatile.global.u32 a, [o]; st.shared.u32 [s], a; bar.sync 0; ld.shared.u32 b, [s]; bar.sync 0; setp.eq.u32 p, b, 0;
+     @p bra W; E:",
 ];
 
 #[test]

@@ -9,7 +9,8 @@ use crate::machine::event::{AccessEvent, AccessKind, Event, EventKind, Proxy, St
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::block::Block;
 use crate::machine::state::lanes::{LaneMask, PerLane};
-use crate::machine::state::memory::{Allocation, LaneAccess, gather, scatter};
+use crate::machine::state::memory::{Allocation, LaneAccess, Region, gather, scatter};
+use crate::machine::state::shared::Shared;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Access, Address, AsyncOp, Base, Dst, ImageFn, MemoryOp, Op, Src, map};
 
@@ -124,6 +125,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let store = |run: &mut Self, space, access: &LaneAccess| {
             if run.wants(EventKind::Access) {
                 run.report_store(space, access, how, (element, parts), group);
+            }
+            if run.compares {
+                run.excuse_store(space, access, how, (element, parts), group);
             }
             for (index, a) in parts.iter().enumerate() {
                 run.store_element(space, access, element, *a, index as u64 * u64::from(size), group);
@@ -383,8 +387,33 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Reports a store, with what it is about to write.
     #[inline(never)]
     fn report_store(&mut self, space: Space, access: &LaneAccess, how: &Access, (element, parts): (Element, &[Src]), group: &Group) {
+        let elements = self.stored_elements(access, element, parts, group);
+        let store = store_data((&*self.shared, &*self.global), space, access, element, &elements);
+        let event = AccessEvent { store, ..self.access_event(space, access, AccessKind::Write, (*how, Proxy::Generic)) };
+        self.paused |= self.observer.event(&Event::Access(event));
+    }
+
+    /// A store is about to count as progress: takes that back if it changes nothing, or only what the thread or the block alone sees.
+    #[inline(never)]
+    fn excuse_store(&mut self, space: Space, access: &LaneAccess, how: &Access, (element, parts): (Element, &[Src]), group: &Group) {
+        let is_private = matches!(space, Space::Local | Space::ParamFunc);
+        if space == Space::Shared && how.ordering == Ordering::Weak && self.prepared.cluster_blocks == 1 {
+            self.excused.rewrites_shared = true;
+        } else if !is_private {
+            self.excused.compared += 1;
+            let elements = self.stored_elements(access, element, parts, group);
+            let data = store_data((&*self.shared, &*self.global), space, access, element, &elements);
+            if !data.is_some_and(|data| access.mask.iter().all(|lane| data.is_there(lane, access.addresses[lane]))) {
+                return;
+            }
+        }
+        self.excused.count += parts.len() as u64 * if element.bits == 128 { 2 } else { 1 };
+    }
+
+    /// The values that a store writes, of one element after the other in words of at most 8 bytes.
+    fn stored_elements(&mut self, access: &LaneAccess, element: Element, parts: &[Src], group: &Group) -> SmallVec<[PerLane<u64>; 4]> {
         let lanes = self.lanes(group, access.mask);
-        let mut elements = SmallVec::<[PerLane<u64>; 4]>::new();
+        let mut elements = SmallVec::new();
         for part in parts {
             if element.reg_bits >= 64 {
                 elements.push(*lanes.get64(*part));
@@ -395,15 +424,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 elements.push(*lanes.get64(part.next()));
             }
         }
-        let memory = match space {
-            Space::Shared => Some((&self.shared.pages, 0)),
-            Space::Generic | Space::Global => self.global.find(access.min).map(|allocation| (&allocation.pages, allocation.base)),
-            Space::SharedCluster | Space::Local | Space::ParamFunc | Space::Const | Space::Param => None,
-        };
-        let element_bytes = u32::from(element.bits.min(64) / 8);
-        let store = memory.map(|(pages, base)| StoreData { elements: &elements, element_bytes, pages, base });
-        let event = AccessEvent { store, ..self.access_event(space, access, AccessKind::Write, (*how, Proxy::Generic)) };
-        self.paused |= self.observer.event(&Event::Access(event));
+        elements
     }
 
     #[inline(always)]
@@ -463,6 +484,23 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn note_spin(&mut self, how: &Access) {
         self.warp.may_spin |= how.ordering != Ordering::Weak;
     }
+}
+
+/// What a store writes beside the memory that it is written to; none where that is not shared by threads of several warps.
+fn store_data<'a>(
+    (shared, global): (&'a Shared, &'a Region),
+    space: Space,
+    access: &LaneAccess,
+    element: Element,
+    elements: &'a [PerLane<u64>],
+) -> Option<StoreData<'a>> {
+    let memory = match space {
+        Space::Shared => Some((&shared.pages, 0)),
+        Space::Generic | Space::Global => global.find(access.min).map(|allocation| (&allocation.pages, allocation.base)),
+        Space::SharedCluster | Space::Local | Space::ParamFunc | Space::Const | Space::Param => None,
+    };
+    let element_bytes = u32::from(element.bits.min(64) / 8);
+    memory.map(|(pages, base)| StoreData { elements, element_bytes, pages, base })
 }
 
 /// The path by which an image is accessed.

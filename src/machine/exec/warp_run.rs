@@ -84,6 +84,17 @@ pub struct Group {
     pub frame: FrameBase,
 }
 
+/// Counted effects of a turn that are none, or that the block alone sees.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Excused {
+    /// Their number.
+    pub count: u64,
+    /// Some of them were stores to the shared memory of the block.
+    pub rewrites_shared: bool,
+    /// Stores that were compared with what they overwrite.
+    pub compared: u64,
+}
+
 /// One scheduling turn of one warp, with all it can reach. Monomorphized: `OBSERVED = false` compiles all observer checks out.
 pub struct WarpRun<'a, const OBSERVED: bool> {
     /// The program.
@@ -126,6 +137,10 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub ended: EndedPhases,
     /// The number of externally visible changes so far: memory, barriers, exits.
     pub progress: u64,
+    /// Whether stores are compared with what they overwrite.
+    pub compares: bool,
+    /// What of the progress so far has turned out to be none.
+    pub excused: Excused,
     /// The warp.
     pub warp: &'a mut Warp,
     /// The observer of the run.

@@ -12,7 +12,7 @@ use triomphe::Arc;
 use crate::isa::BarrierFn;
 use crate::machine::event::{Event, EventKind, EventMask, Observer, Order, OrderEvent};
 use crate::machine::exec::other_warps::OtherWarps;
-use crate::machine::exec::warp_run::{Pause, WarpRun};
+use crate::machine::exec::warp_run::{Excused, Pause, WarpRun};
 use crate::machine::in_flight::copy::view::EndedPhases;
 use crate::machine::run::deadlock;
 use crate::machine::run::livelock::CLUSTER;
@@ -20,7 +20,6 @@ use crate::machine::state::block::{Block, Released};
 use crate::machine::state::issue_point::{BlockId, IssuePoint, Tick};
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::launch::Schedule;
-use crate::machine::state::livelock::Livelock;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::trap::{Step, Trap};
 use crate::machine::state::warp::Warp;
@@ -132,6 +131,8 @@ impl Machine {
             completion: &*self.completion,
             ended: EndedPhases::new(),
             progress: 0,
+            compares: self.livelock.compares,
+            excused: Excused::default(),
             warp: Arc::make_mut(own),
             wants: observer.mask(),
             observer: &mut *observer,
@@ -147,7 +148,8 @@ impl Machine {
         let held = run.warp.state_bytes();
         let pause = run.run();
         let taken = run.warp.state_bytes();
-        let (progress, ended, used) = (run.progress, std::mem::take(&mut run.ended), allowance - run.left);
+        let (progress, excused) = (run.progress, run.excused);
+        let (ended, used) = (std::mem::take(&mut run.ended), allowance - run.left);
         let (mut paused, last) = (run.paused, IssuePoint { tick: run.place.tick.saturating_sub(1), ..run.place });
         assert!(used <= self.cursor.warp_left, "a warp runs longer than its turn");
         assert!(self.tick + u64::from(used) <= end, "a run goes past its budget");
@@ -158,6 +160,7 @@ impl Machine {
         self.cursor.block_left = self.cursor.block_left.saturating_sub(used);
         assert!(self.tick > last.tick || used == 0, "time does not advance");
         self.progress = self.progress.wrapping_add(progress);
+        self.excuse(block_slot, excused);
         paused |= self.take_up(pause, last, observer)?;
         paused |= self.wake_at_mbarriers(&ended, observer);
         Ok(paused)
@@ -199,6 +202,15 @@ impl Machine {
         Ok(paused)
     }
 
+    /// A turn of a warp of the block in `block_slot` counted effects that are none, or none that other blocks see.
+    fn excuse(&mut self, block_slot: usize, excused: Excused) {
+        self.livelock.progress = self.livelock.progress.wrapping_add(excused.count);
+        self.livelock.compared += excused.compared;
+        if excused.rewrites_shared {
+            self.livelock.note_rewritten(block_slot);
+        }
+    }
+
     /// The instruction at `pc` ended the turn of the current warp: exits and the results of a reduction are changes, arrivals are not.
     fn note_progress(&mut self, pause: &Pause, pc: Pc) {
         let block_slot = self.cursor.block_slot;
@@ -212,7 +224,8 @@ impl Machine {
         };
         match quiet {
             Some((block_slot, barrier)) => self.arrived_quietly(block_slot, barrier),
-            None => self.livelock = Livelock::no_progress_since(self.tick, self.progress),
+            None if matches!(pause, Pause::Arrived { .. }) && self.livelock.compares => self.livelock.note_rewritten(block_slot),
+            None => self.note_change(),
         }
     }
 

@@ -70,6 +70,14 @@ impl Block {
         }
     }
 
+    /// Adds its shared memory and what has arrived at its barriers to `state`, without the number of their phases.
+    pub(in crate::machine) fn hash_shared<H: Hasher>(&self, state: &mut H) {
+        self.shared.hash(state);
+        for Barrier { arrived, count, wanted, votes, voters, phase: _ } in &self.barriers {
+            (arrived, count, wanted, votes, voters).hash(state);
+        }
+    }
+
     /// Whether all its threads have exited.
     pub fn is_done(&self) -> bool {
         self.warps.iter().all(|warp| warp.groups.is_empty())

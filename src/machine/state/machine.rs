@@ -76,7 +76,7 @@ impl Machine {
             progress: 0,
             stall,
             completion,
-            livelock: Livelock::no_progress_since(tick, 0),
+            livelock: Livelock::new(tick),
             clock_jump: ClockJump::default(),
             coverage,
             block_bytes: 0,
