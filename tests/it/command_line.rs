@@ -225,6 +225,17 @@ fn warnings_fail_where_they_are_to_and_notes_never() {
 }
 
 #[test]
+fn each_lane_of_one_store_is_shown_with_what_it_writes_itself() {
+    let values = |kernel: &str, arguments: &[&str]| -> Vec<String> {
+        let (_, out, _) = ptxdbg(&[&["--batch", "cases/lane_sums.ptx", "-k", kernel, "--block", "32"], arguments].concat());
+        out.lines().filter_map(|line| line.split_once("   writes ")).map(|(_, value)| value.to_string()).collect()
+    };
+    let sums = values("fused", &["-a", "f32[32]=random(2,-1,1)", "-a", "f32[32]=random(12,-1,1)", "-a", "f32[1]=zero"]);
+    assert!(sums.len() == 2 && sums[0] != sums[1] && sums.iter().all(|sum| sum.parse::<f32>().is_ok()), "{sums:?}");
+    assert_eq!(values("not_numbers", &["-a", "u32[1]"]), ["nan(0x400001)", "nan(0x400002)"]);
+}
+
+#[test]
 fn a_made_up_launch_is_shown() {
     let path = file("made_up.ptx", TWO_KERNELS);
     let (status, out, err) = report(&["--block", "2", &path]);

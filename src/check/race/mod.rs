@@ -277,14 +277,15 @@ impl Race {
         let (conflicts, differing) = (&mut self.conflicts, &mut self.differing);
         for conflict in conflicts.iter_mut().filter(|conflict| is_plain(&conflict.first) && conflict.kind == ConflictKind::Unordered) {
             let writer = conflict.first_lanes.first();
-            let is_same = if (conflict.first.op.tick, conflict.first.op.warp) == (access.op.tick, access.op.warp) {
-                conflict.second_lanes.iter().all(|lane| store.are_equal(writer, lane))
+            let other = if (conflict.first.op.tick, conflict.first.op.warp) == (access.op.tick, access.op.warp) {
+                conflict.second_lanes.filter(|lane| !store.are_equal(writer, lane))
             } else {
                 // Accesses of one size are apart or at the same place, and an earlier store is what memory holds.
-                conflict.second_lanes.iter().all(|lane| store.is_there(lane, event.addresses[lane]))
+                conflict.second_lanes.filter(|lane| !store.is_there(lane, event.addresses[lane]))
             };
             // What the first of several earlier stores left was overwritten since: it was the same if no two of them have differed.
-            if !is_same {
+            if !other.is_empty() {
+                conflict.second_lanes = other;
                 differing.extend([conflict.first.pc, access.pc]);
             } else if conflict.first.pc == access.pc && !differing.contains(&access.pc) {
                 conflict.kind = ConflictKind::SameValue;

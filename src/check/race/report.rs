@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::access::Access;
+use super::advice::Language;
 use super::cause;
 use super::detector::{Conflict, ConflictKind};
 use super::tolerated::Tolerated;
@@ -95,10 +96,11 @@ impl Race {
                 continue;
             }
             let relation = self.relation(id, distance, &conflict.first, access);
+            let language = Language::of(&self.program, access.pc);
             let (why, advice) = match tolerated {
                 Some(tolerated) => (tolerated.why().to_string(), Advice::words(tolerated.fix())),
                 None if is_exchanged => (WHY_EXCHANGED.to_string(), self.fix(id, relation, block_slot, &conflict, access)),
-                None => (why(id, relation, &conflict, access), self.fix(id, relation, block_slot, &conflict, access)),
+                None => (why(id, language, relation, &conflict, access), self.fix(id, relation, block_slot, &conflict, access)),
             };
             let finding = Finding {
                 id,

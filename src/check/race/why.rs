@@ -1,11 +1,12 @@
 //! Why the two sides of a race are not ordered.
 
 use super::access::Access;
+use super::advice::Language;
 use super::detector::Conflict;
 use super::report::{LoopIteration, Relation};
 use crate::check::catalogue::FindingId;
 use crate::check::finding::Distance;
-use crate::check::race::catalogue::{RACE_LOCKSTEP, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE, RACE_UNORDERED};
+use crate::check::race::catalogue::{RACE_LOCKSTEP, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE, RACE_SHARED_WAW, RACE_UNORDERED};
 use crate::machine::Proxy;
 use crate::order::{Agent, AsyncKind};
 
@@ -15,7 +16,7 @@ pub(super) const WHY_EXCHANGED: &str = "the lanes run these instructions togethe
      between";
 
 /// Why nothing orders a conflict.
-pub(super) fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) -> String {
+pub(super) fn why(id: FindingId, language: Language, relation: Relation, conflict: &Conflict, access: &Access) -> String {
     let first = &conflict.first;
     if id == RACE_PROXY {
         let outside = [first, access].into_iter().find(|access| matches!(access.proxy, Proxy::ReadOnly | Proxy::Surface));
@@ -63,6 +64,11 @@ pub(super) fn why(id: FindingId, relation: Relation, conflict: &Conflict, access
     let turns =
         if relation.turns == LoopIteration::Next { "it is the read in one turn of the loop and the write in the next; " } else { "" };
     let missing = match relation.distance {
+        Distance::Instruction if id == RACE_SHARED_WAW && language == Language::Triton => {
+            "lanes of one instruction write the same bytes, and not the same values: the compiler takes what each of them has reduced for \
+             equal, which it is not to the last bit where multiplications are fused into the sums; which of them wins is not defined, so \
+             the result depends on it"
+        }
         Distance::Instruction => "lanes of one instruction write the same bytes: which of them wins is not defined",
         Distance::Warp => "lanes of a warp are not ordered by running together: no bar.warp.sync of both lies between",
         Distance::Block => "no barrier of both warps lies between, nor a release that the other one acquires",

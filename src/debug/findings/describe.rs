@@ -20,7 +20,7 @@ use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, Space, TypeKind};
 use crate::launch::Case;
 use crate::machine::{Instrumentation, IssuePoint, LaneMask, NullObserver, Tick};
-use crate::program::{MbarrierOp, Op, Program};
+use crate::program::{MbarrierOp, MemoryOp, Op, Program, Src};
 
 /// Largest number of bytes whose value is shown.
 const VALUE_MAX: u32 = 16;
@@ -77,6 +77,12 @@ impl<'a> Descriptions<'a> {
         let named = Named::new(&scene, memory);
         if let Some(described) = described {
             described.value = named.value(&scene, side, memory);
+        }
+        if let (true, Some(first), Some(second)) = (is_second, &finding.first, text.second.as_mut())
+            && let Some((one, other)) = named.stored(&scene, (first, &finding.second), memory)
+        {
+            second.value = Some(other);
+            text.first.iter_mut().for_each(|side| side.value = Some(one.clone()));
         }
         if is_second {
             text.memory = Some(named.text(memory, place::region(&scene, memory.space, finding.touched.ranges())));
@@ -156,6 +162,31 @@ pub(super) fn link_text(program: &Program, extent: [u32; 3], link: &Link) -> Lin
     LinkText { site: link.place.map(|place| Site::new(program, extent, place, LaneMask::NONE)), text: link.text.clone() }
 }
 
+/// Bytes as values of a type.
+fn shown(scene: &Scene<'_>, ty: ScalarType, bytes: &[u8]) -> String {
+    let shown = |bytes: &[u8]| Scalar { ty: Type::Scalar(ty), bits: little_endian(bytes) }.text(scene, None);
+    let values: Vec<String> = bytes.chunks(ty.bits().div_ceil(8) as usize).map(shown).collect();
+    values.join(" ")
+}
+
+/// The bytes that the first lane of a side has stored, from the registers that it stored; none where it did something else.
+fn stored_bytes(scene: &Scene<'_>, side: &Side) -> Option<Vec<u8>> {
+    let program = scene.program();
+    let (bits, reg_bits, parts) = match &program.code[side.place.pc.index()].op {
+        Op::Memory(MemoryOp::Store { bits, reg_bits, a, .. }) => (*bits, *reg_bits, std::slice::from_ref(a)),
+        Op::Memory(MemoryOp::StoreVector { bits, reg_bits, parts, .. }) => (*bits, *reg_bits, &program.sources[*parts][..]),
+        _ => return None,
+    };
+    let (warp, group) = (scene.warp().ok()?, scene.group().ok()?);
+    let word = |part: Src| scene.machine.operand_of(warp, group, part, reg_bits >= 64)[side.lanes.first()];
+    let of = |part: &Src| -> Vec<u8> {
+        let high = (bits == 128).then(|| word(part.next()));
+        let words = [Some(word(*part)), high];
+        words.into_iter().flatten().flat_map(|word| word.to_le_bytes().into_iter().take(usize::from(bits.min(64) / 8))).collect()
+    };
+    Some(parts.iter().flat_map(of).collect())
+}
+
 /// The thread of a side that is looked at.
 fn focus(side: &Side) -> Focus {
     Focus { block: side.place.block, warp: side.place.warp.number(), lane: side.lanes.first() as u32, frame: 0 }
@@ -203,10 +234,18 @@ impl Named {
         };
         let mut bytes = vec![0; memory.bytes as usize];
         memory::read(&owner, memory.space, memory.address, &mut bytes).ok()?;
-        let ty = self.type_for(scene, side, memory);
-        let shown = |bytes: &[u8]| Scalar { ty: Type::Scalar(ty), bits: little_endian(bytes) }.text(scene, None);
-        let values: Vec<String> = bytes.chunks(ty.bits().div_ceil(8) as usize).map(shown).collect();
-        Some(values.join(" "))
+        Some(shown(scene, self.type_for(scene, side, memory), &bytes))
+    }
+
+    /// What lanes of one store, which has just been executed, have written to the same bytes: memory holds what one of them wrote.
+    fn stored(&self, scene: &Scene<'_>, (first, second): (&Side, &Side), memory: &MemoryRange) -> Option<(String, String)> {
+        if first.place != second.place || first.copy.is_some() || second.copy.is_some() {
+            return None;
+        }
+        let of = |side: &Side| stored_bytes(&scene.refocused(focus(side)), side).filter(|bytes| bytes.len() == memory.bytes as usize);
+        let (one, other) = (of(first)?, of(second)?);
+        let ty = self.type_for(scene, second, memory);
+        Some((shown(scene, ty, &one), shown(scene, ty, &other)))
     }
 
     fn text(self, memory: &MemoryRange, region: Option<String>) -> MemoryText {

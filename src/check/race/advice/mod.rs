@@ -16,7 +16,7 @@ use super::detector::Conflict;
 use super::report::{LoopIteration, Relation};
 use crate::check::catalogue::FindingId;
 use crate::check::finding::{Distance, Side, SideAction};
-use crate::check::race::catalogue::{RACE_LOCKSTEP, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE};
+use crate::check::race::catalogue::{RACE_LOCKSTEP, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE, RACE_SHARED_WAW};
 use crate::check::remedy::{Advice, BarrierLevel, Candidate, CopyKind, Position, Remedy};
 use crate::check::statement::is_same_statement;
 use crate::isa::{MbarrierFn, Ordering, Scope};
@@ -55,7 +55,7 @@ impl Race {
             let ordered = one.iter().copied().chain([Remedy::BarrierAt(BarrierLevel::Block, Position::After(access.pc))]).collect();
             return Advice::new(text, vec![one, ordered]);
         }
-        self.fix_by_distance(language, relation, first, access)
+        self.fix_by_distance(id, language, relation, first, access)
     }
 
     /// Whether the store of two accesses writes what was computed from a load of the same place with no barrier between: that all write
@@ -122,7 +122,7 @@ impl Race {
         }
     }
 
-    fn fix_by_distance(&mut self, language: Language, relation: Relation, first: &Access, second: &Access) -> Advice {
+    fn fix_by_distance(&mut self, id: FindingId, language: Language, relation: Relation, first: &Access, second: &Access) -> Advice {
         let word = |term| language.word(term);
         let between = match relation.turns {
             LoopIteration::Same => "between the two",
@@ -131,6 +131,9 @@ impl Race {
         };
         let (block, warp) = (word(Term::BlockBarrier), word(Term::WarpBarrier));
         let text = match relation.distance {
+            Distance::Instruction if id == RACE_SHARED_WAW && language == Language::Triton => {
+                "consider enable_fp_fusion=False for the kernel, with which all lanes round alike".into()
+            }
             Distance::Instruction => "consider letting one lane write, or an atomic".into(),
             Distance::Warp if relation.is_lone_warp || block == warp => format!("consider {warp} {between}"),
             Distance::Warp => format!("consider {warp} {between}, or {block} if other warps touch these bytes as well"),
