@@ -136,6 +136,9 @@ pub struct CopyEvent<'a> {
     pub lanes: LaneMask,
     /// The change.
     pub stage: CopyStage,
+    /// A digest of what a copy that is issued replaces in global memory: where, and with which bytes, as its source holds them now. None
+    /// of other copies, and later.
+    pub replaces: Option<u64>,
     /// The tick.
     pub tick: Tick,
 }

@@ -4,10 +4,12 @@
 
 use super::access::Access;
 use super::advice::SyncAccess;
+use super::detector::ConflictKind;
 use super::lane_addresses::LaneAddresses;
 use super::{Race, ShadowMemory, actor, operation};
 use crate::check::finding::SideAction;
 use crate::check::reporter::Reporter;
+use crate::check::statement::is_same_line;
 use crate::isa::{Ordering, Scope};
 use crate::machine::{
     AsyncCopy, Contribution, CopyCompletion, CopyEvent, CopyKind, CopyStage, Destination, LaneMask, MbarrierChange, MbarrierEvent,
@@ -81,7 +83,10 @@ impl Race {
     pub(super) fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let copy = event.copy;
         match event.stage {
-            CopyStage::Issued => self.issue(copy, to),
+            CopyStage::Issued => {
+                self.replaced.extend(event.replaces.map(|digest| (copy.id, digest)));
+                self.issue(copy, to)
+            }
             CopyStage::Read => false,
             CopyStage::Ended => {
                 self.end_copy(copy, event.lanes);
@@ -158,7 +163,20 @@ impl Race {
         self.with_detector(owner, block_slot, access, |detector, shadow| {
             ranges.iter().for_each(|(at, bytes)| detector.range(shadow, at.address, *bytes));
         });
+        self.compare_copies(&access);
         self.report(owner, block_slot, &access, to)
+    }
+
+    /// Finds the conflicts of copies of one statement of the source that replace the same bytes of global memory by the same.
+    fn compare_copies(&mut self, access: &Access) {
+        let Self { program, conflicts, replaced, .. } = self;
+        let Some(digest) = replaced.get(&access.copy).filter(|_| access.action == SideAction::Write) else { return };
+        let is_same = |first: &Access| {
+            let is_write = first.action == SideAction::Write && first.copy != 0;
+            is_write && replaced.get(&first.copy) == Some(digest) && is_same_line(program, first.pc, access.pc)
+        };
+        let unordered = conflicts.iter_mut().filter(|conflict| conflict.kind == ConflictKind::Unordered);
+        unordered.filter(|conflict| is_same(&conflict.first)).for_each(|conflict| conflict.kind = ConflictKind::SameValue);
     }
 
     fn end_copy(&mut self, copy: &AsyncCopy, lanes: LaneMask) {

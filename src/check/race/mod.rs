@@ -117,6 +117,8 @@ struct Race {
     exchanged: BTreeMap<(Pc, Pc), bool>,
     /// The stores that have written different values to one place, by threads that nothing orders.
     differing: BTreeSet<Pc>,
+    /// Digests of what copies have replaced in global memory, by their numbers.
+    replaced: BTreeMap<u64, u64>,
 }
 
 /// Memory: global, or the shared memory of the block in a block slot.
@@ -150,6 +152,7 @@ impl Race {
             unordered: UnorderedFindings::new(program),
             exchanged: BTreeMap::new(),
             differing: BTreeSet::new(),
+            replaced: BTreeMap::new(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Why the two sides of a race are not ordered.
 
 use super::access::Access;
-use super::advice::Language;
+use super::advice::{Language, is_same_thread};
 use super::detector::Conflict;
 use super::report::{LoopIteration, Relation};
 use crate::check::catalogue::FindingId;
@@ -81,7 +81,7 @@ pub(super) fn why(id: FindingId, language: Language, relation: Relation, conflic
 /// Why it is not ordered, if an asynchronous operation is part of it.
 fn why_async(first: &Access, second: &Access) -> Option<String> {
     let copy = if first.op.agent == Agent::Threads { second } else { first };
-    let same_thread = (first.op.block, first.op.warp) == (second.op.block, second.op.warp) && first.op.lanes == second.op.lanes;
+    let same_thread = is_same_thread(first, second);
     let text = match copy.op.agent {
         Agent::Threads => return None,
         Agent::Async(AsyncKind::Wgmma) if first.op.agent == Agent::Threads => {
@@ -94,6 +94,11 @@ fn why_async(first: &Access, second: &Access) -> Option<String> {
         }
         Agent::Async(AsyncKind::Lane) => {
             "a wait covers only the copies of the thread that waits: it must wait, and then both must meet".into()
+        }
+        Agent::Async(_) if second.copy != 0 && !same_thread => {
+            "each thread waits for its own copies (cp.async.bulk.wait_group): the second is issued with nothing that orders it after the \
+             end of the first"
+                .into()
         }
         Agent::Async(_) => "the copy is in flight until its thread waits for its group: cp.async.bulk.wait_group".into(),
         Agent::Copy(_) => {

@@ -20,9 +20,9 @@ nothing that is left to chance decides a branch, an address, a synchronization o
 of every order, and 'one order' with what depends on it. Of more than 64 warps that touch the same bytes of global memory \
 unordered, eight in large runs, it reports the newest, and surfaces are left out.\n\n\
 What is found is an error, a warning (the result may depend on the order, without a data race) or a note: plain stores of one \
-instruction that write the same bytes, and what the letter of PTX does not order but only NVIDIA's compiler or library can change. \
-The exit status counts errors, with --strict warnings as well. What the same statements do again and again, and what the same fix \
-orders, is one finding with a count.\n\n\
+instruction, or copies of one statement, that write the same bytes, and what the letter of PTX does not order but only NVIDIA's \
+compiler or library can change. The exit status counts errors, with --strict warnings as well. What the same statements do again \
+and again, and what the same fix orders, is one finding with a count.\n\n\
 A finding names both sides: 'goto finding 1 first' stands at one of them, 'explain finding 1' says what was ordered between them, what \
 was not, and what to insert, and 'fix 1' tries that. 'set stop-on' says which findings stop a run, 'suppress' hides one, 'check off \
 race' switches a checker off. Switched on later, a checker looks through the recorded run from its beginning.";

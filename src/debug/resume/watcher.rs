@@ -276,7 +276,7 @@ impl Watcher {
     }
 
     fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
-        let CopyEvent { copy, lanes, stage, tick } = *event;
+        let CopyEvent { copy, lanes, stage, tick, replaces: _ } = *event;
         for (index, watchpoint) in self.watchpoints.iter().enumerate() {
             if let Some(kind) = watchpoint.access_by_copy(event) {
                 let touch = AccessCandidate { place: copy.issued, lanes, kind, copy: Some((copy.id, tick)), address: None };

@@ -384,7 +384,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     fn report_copy(&mut self, copy: &AsyncCopy, lanes: LaneMask, stage: CopyStage) {
         if self.wants(EventKind::Copy) {
-            self.emit(&Event::Copy(CopyEvent { copy, lanes, stage, tick: self.place.tick }));
+            let replaces = (stage == CopyStage::Issued).then(|| copy.replaces_global(&mut self.view())).flatten();
+            self.emit(&Event::Copy(CopyEvent { copy, lanes, stage, replaces, tick: self.place.tick }));
         }
     }
 }

@@ -276,7 +276,7 @@ impl Machine {
         self.in_flight.remove_copy(&copy, copy.lanes);
         debug_assert!(!self.in_flight.copies().any(|other| other.id == copy.id), "a copy that has ended is in flight");
         self.progress = self.progress.wrapping_add(1);
-        let event = CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick };
+        let event = CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, replaces: None, tick };
         let described = observer.report(EventKind::Copy, || Event::Copy(event));
         let paused = self.wake_at_mbarriers(&ended, observer);
         let waits = |group: &LaneGroup| group.state == GroupState::AtCopies;

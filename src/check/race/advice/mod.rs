@@ -233,6 +233,17 @@ fn fix_of_copies(language: Language, first: &Access, second: &Access) -> Option<
                 language.word(Term::BlockBarrier)
             )
         }
+        Agent::Async(_) if second.copy != 0 && !is_same_thread(first, second) => {
+            candidates.push(vec![
+                Remedy::WaitAll(CopyKind::Bulk, Position::After(first.pc)),
+                Remedy::Barrier(BarrierLevel::Block, first.pc, second.pc),
+            ]);
+            format!(
+                "consider letting one thread copy what both write, or ordering the two copies: the first thread waits for its group ({}), \
+                 and then both meet (a barrier, or an mbarrier) before the second copy is issued",
+                language.word(Term::BulkWaitGroup)
+            )
+        }
         Agent::Async(_) => {
             candidates.push(vec![Remedy::WaitAll(CopyKind::Bulk, Position::Before(second.pc))]);
             format!("consider committing the copies and {} before the bytes are touched", language.word(Term::BulkWaitGroup))
@@ -242,6 +253,11 @@ fn fix_of_copies(language: Language, first: &Access, second: &Access) -> Option<
         }
     };
     Some(Advice::new(text, candidates))
+}
+
+/// Whether one thread did both.
+pub(super) fn is_same_thread(first: &Access, second: &Access) -> bool {
+    (first.op.block, first.op.warp) == (second.op.block, second.op.warp) && first.op.lanes == second.op.lanes
 }
 
 /// A barrier between the two sides.

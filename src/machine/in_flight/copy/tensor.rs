@@ -24,6 +24,11 @@ impl BoxCopy {
         self.shape.direction() == Direction::Load
     }
 
+    /// Whether it goes to global memory.
+    pub fn is_store(&self) -> bool {
+        !self.is_load()
+    }
+
     fn in_shared(&self, run: &ByteRun) -> Destination {
         Destination { owner: self.owner, address: run.shared }
     }
@@ -91,6 +96,13 @@ impl BoxCopy {
         all.into_boxed_slice()
     }
 
+    /// Shows `visit` the bytes that a store would write now, run after run, with their addresses in global memory.
+    pub fn visit_stored(&self, view: &mut MemoryView<'_>, mut visit: impl FnMut(u64, &[u8])) {
+        assert!(self.is_store(), "a load is looked at as a store");
+        let source = self.source(view);
+        self.visit_runs(&source, |to, bytes| visit(to.address, bytes));
+    }
+
     /// Moves all bytes.
     pub fn move_bytes(&self, view: &mut MemoryView<'_>) {
         let read = self.taken.is_none().then(|| self.source(view));
@@ -103,11 +115,16 @@ impl BoxCopy {
             });
             return;
         }
+        self.visit_runs(source, |to, bytes| self.deliver(to, bytes, view));
+    }
+
+    /// Shows `visit` the runs in global memory, and the bytes of `source` for each.
+    fn visit_runs(&self, source: &[u8], mut visit: impl FnMut(Destination, &[u8])) {
         let mut done = 0;
         self.shape.unswizzled_runs(|run| {
             let end = done + run.bytes as usize;
             if let (Some(to), Some(bytes)) = (Self::in_global(&run), source.get(done..end)) {
-                self.deliver(to, bytes, view);
+                visit(to, bytes);
             }
             done = end;
         });

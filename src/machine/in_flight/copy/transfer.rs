@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 
 use crate::isa::{AtomicFn, ScalarType};
 use crate::machine::in_flight::copy::view::MemoryView;
+use crate::machine::state::digest::Digest;
 use crate::machine::state::in_flight::copy::{AsyncCopy, CopyCompletion, MemoryOwner, POISON};
 use crate::machine::state::issue_point::Tick;
 use crate::machine::state::lanes::LaneMask;
@@ -40,6 +41,30 @@ impl AsyncCopy {
             CopyKind::CpAsync(_) | CopyKind::Bulk { .. } | CopyKind::StAsync { .. } | CopyKind::CpAsyncArrive => {}
         }
         self.read = true;
+    }
+
+    /// A digest of the bytes that it puts in the place of others in global memory, and of their addresses; none if it does not.
+    pub fn replaces_global(&self, view: &mut MemoryView<'_>) -> Option<u64> {
+        if !self.work.replaces() {
+            return None;
+        }
+        let mut digest = Digest::default();
+        match &self.work {
+            CopyKind::Bulk { from, to: Destination { owner: MemoryOwner::Global, address }, bytes, .. } => {
+                let mut data = vec![0; *bytes as usize];
+                view.read(from.owner, from.address, &mut data);
+                digest.word(*address);
+                digest.bytes(&data);
+            }
+            CopyKind::Tensor(copy) if copy.is_store() => copy.visit_stored(view, |address, bytes| {
+                digest.word(address);
+                digest.bytes(bytes);
+            }),
+            CopyKind::CpAsync(_) | CopyKind::Bulk { .. } | CopyKind::Tensor(_) | CopyKind::StAsync { .. } | CopyKind::CpAsyncArrive => {
+                return None;
+            }
+        }
+        Some(digest.value())
     }
 
     /// Ends the copy for `lanes`: moves their bytes, and signals the mbarrier, if one waits for it.
