@@ -275,9 +275,12 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         let place = |(file, line, column)| SourceLine { file, line, column };
         let line = place((loc.file, loc.line, loc.column));
         let outer = |site: SourceLine| self.known_sites.get(&site).into_iter().flatten().copied();
-        self.call_sites =
+        let call_sites: Vec<SourceLine> =
             loc.inlined_at.map(place).map_or(Vec::new(), |site| std::iter::once(site).chain(outer(site)).take(CALLS_MAX).collect());
-        self.line = Some(line);
+        if !self.counts_lines_of_asm(line, loc.span) {
+            self.call_sites = call_sites.clone();
+            self.line = Some(line);
+        }
         let result = match loc.inlined_at.map(place) {
             Some(site) if !self.module.places.contains(&site) => {
                 let error = Diagnostic::error("directive", loc.span, "'inlined_at' names a place that no '.loc' before it does");
@@ -285,12 +288,19 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             }
             _ => Ok(()),
         };
-        self.known_sites.insert(line, self.call_sites.clone());
+        self.known_sites.insert(line, call_sites);
         self.module.places.insert(line);
         if let Some((label, _)) = loc.function {
             self.module.function_names.push((self.id, label));
         }
         result
+    }
+
+    /// Whether a `.loc` is one that LLVM writes before each line of the text of an `asm` statement: the line of the statement and as many
+    /// more, which are lines of that text and not of the source.
+    fn counts_lines_of_asm(&self, line: SourceLine, span: Span) -> bool {
+        let is_counted = |before: SourceLine| (before.file, before.column) == (line.file, line.column) && before.line <= line.line;
+        self.line.is_some_and(is_counted) && self.module.program.inline_asm_at(span.source, span.start).is_some()
     }
 
     fn variable(&mut self, variable: &Variable<'a>) -> Result<(), Diagnostic> {

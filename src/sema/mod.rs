@@ -80,6 +80,7 @@ fn analyze_as(
     let shared = shared::SharedLayout::new(module, &index, &mut diags);
     let mut builder = builder::ModuleBuilder::new(header, index, shared, diags, maps);
     builder.reserve_local(module);
+    builder.program.inline_asm = ids.iter().flat_map(|id| inline_asm::regions(*id, sources.file(*id).text())).collect();
     for item in &module.items {
         match item {
             Item::Variable(variable) => builder.module_variable(variable),
@@ -96,6 +97,5 @@ fn analyze_as(
     }
     repeated.iter().for_each(|function| function::compare(&mut builder, function));
     builder.program.modules = ids.to_vec();
-    builder.program.inline_asm = ids.iter().flat_map(|id| inline_asm::regions(*id, sources.file(*id).text())).collect();
     builder.finish(sources)
 }

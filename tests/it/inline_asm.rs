@@ -249,3 +249,15 @@ fn instructions_of_inline_asm_know_it() {
     let marked: Vec<u32> = (36..50).zip(&occupancies).filter(|(_, occupancy)| occupancy.inline_asm).map(|(line, _)| line).collect();
     assert_eq!(marked, [37, 41, 42, 43, 44, 45, 46]);
 }
+
+#[test]
+fn lines_of_an_asm_text_are_none_of_the_source() {
+    // As LLVM writes in Triton 3.9 a load, before each line of the text that the compiler asked for: the load is of line 4 as well.
+    let text = ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<3>;\n.reg .b64 %d<2>;\n\
+                .loc 1 3 0\nld.param.b64 %d1, [p];\n.loc 1 4 20\n// begin inline asm\n.loc 1 4 20\nmov.u32 %r1, 0x0;\n.loc 1 5 20\n\
+                ld.global.b32 { %r1 }, [ %d1 + 0 ];\n\n// end inline asm\nadd.s32 %r2, %r1, 1;\n// begin inline asm\n.loc 1 9 7\n\
+                mov.u32 %r2, 1;\n// end inline asm\nret;\n}\n.file 1 \"k.py\"\n";
+    let module = ptxdbg::api::Module::from_text("k.ptx", text).unwrap();
+    let lines: Vec<u32> = module.program().source_lines.iter().filter_map(|line| Some((*line)?.line)).collect();
+    assert_eq!(lines[..6], [3, 4, 4, 4, 9, 9], "those of another column are the source's");
+}
