@@ -42,13 +42,18 @@ impl PyWriter {
         let ([bx, by, bz], [x, y, z]) = (writer.block, writer.thread);
         Self { place: writer.place, block: (bx, by, bz), thread: (x, y, z), tick: writer.time.0 }
     }
+
+    /// All of it, in one line.
+    pub fn words(&self) -> String {
+        let ((bx, by, bz), (x, y, z)) = (self.block, self.thread);
+        format!("{}, block ({bx},{by},{bz}) thread ({x},{y},{z}), t={}", self.place, self.tick)
+    }
 }
 
 #[pymethods]
 impl PyWriter {
     fn __repr__(&self) -> String {
-        let ((bx, by, bz), (x, y, z)) = (self.block, self.thread);
-        format!("<{}, block ({bx},{by},{bz}) thread ({x},{y},{z}), t={}>", self.place, self.tick)
+        format!("<{}>", self.words())
     }
 }
 

@@ -9,6 +9,9 @@ use pyo3::prelude::*;
 
 use crate::PtxdbgError;
 
+/// The name, the PTX type and the bytes of a parameter.
+type Param = (String, String, u32);
+
 /// PTX that was read and checked.
 #[pyclass(name = "Module", frozen, module = "ptxdbg")]
 pub struct PyPtx {
@@ -41,9 +44,15 @@ impl PyPtx {
         self.module.kernels().map(str::to_string).collect()
     }
 
+    /// Its text.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The parameters of a kernel, which may be left out where there is one alone: the name, the PTX type and the bytes of each.
     #[pyo3(signature = (kernel = None))]
-    fn params(&self, kernel: Option<&str>) -> PyResult<(String, Vec<(String, String, u32)>)> {
+    fn params(&self, kernel: Option<&str>) -> PyResult<(String, Vec<Param>)> {
         let program = self.module.program();
         let id = choose_kernel(program, kernel).map_err(|(message, help)| PtxdbgError::new_err(format!("{message}: {help}")))?;
         let function = &program.functions[id.index()];

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use ptxdbg::api::{FindingText, Run, Severity, Site};
 use ptxdbg::debug::findings::SideText;
+use ptxdbg::launch::{Origins, choose_kernel};
+use ptxdbg::program::{Pc, Program};
 use ptxdbg::ui::text;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -79,7 +81,8 @@ impl PySide {
 }
 
 impl PyFinding {
-    fn of(finding: &FindingText) -> Self {
+    fn of(finding: &FindingText, program: &Program) -> Self {
+        let finding = &in_python(finding.clone(), program);
         Self {
             id: finding.id.word().to_string(),
             severity: match finding.severity {
@@ -98,6 +101,24 @@ impl PyFinding {
             text: text::finding(finding),
         }
     }
+}
+
+/// A finding in the words of this package: keywords in place of options, and how a kernel finds memory that is no argument.
+fn in_python(mut finding: FindingText, program: &Program) -> FindingText {
+    finding.message = finding.message.replace("--dynamic-shared BYTES", "shared=BYTES");
+    if finding.id.word() == "memory.out_of_bounds" && finding.fix.is_empty() && is_address_of_memory(&finding, program) {
+        finding.fix = "name the array that the address is of, where it is no argument: with ptxdbg.reachable(array)".to_string();
+    }
+    finding
+}
+
+/// Whether the instruction at which a finding was noticed takes its address from what memory holds.
+fn is_address_of_memory(finding: &FindingText, program: &Program) -> bool {
+    let Some(side) = &finding.second else { return false };
+    let Ok(kernel) = choose_kernel(program, Some(&finding.kernel)) else { return false };
+    let origins = Origins::new(program, kernel);
+    let mut there = (0..program.code.len()).map(Pc::new).filter(|pc| program.place(*pc) == side.site.place);
+    there.any(|pc| origins.pointers(pc).is_empty() && !origins.of(pc).1.is_empty())
 }
 
 #[pymethods]
@@ -119,10 +140,10 @@ impl PyFinding {
 impl PyRun {
     /// The texts of a run, which `replay` repeats.
     pub fn of(run: &Run, replay: Replay) -> Self {
-        let launches = run.launches();
+        let (launches, program) = (run.launches(), replay.module.program());
         let style = text::Style::Human { color: false };
         Self {
-            findings: run.findings().iter().map(PyFinding::of).collect(),
+            findings: run.findings().iter().map(|finding| PyFinding::of(finding, program)).collect(),
             certificate: run.certificate.as_ref().map(|certificate| text::certificate("", certificate, style).trim_end().to_string()),
             fidelity: text::fidelity(&run.fidelity, style).trim_end().to_string(),
             ticks: launches.iter().map(|launch| launch.ticks).sum(),

@@ -1,20 +1,55 @@
 //! Runs.
 
-use ptxdbg::api::{Checks, DriverLaunch, HostRange, RunOptions, Schedule};
+use std::ops::Range;
+
+use ptxdbg::api::{Checks, DriverLaunch, HostRange, HostWrite, RunOptions, Schedule};
 use ptxdbg_c::{host_memory, write_back};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
+use crate::PtxdbgError;
+use crate::debugger::Replay;
 use crate::module::{PyPtx, failed};
 use crate::result::PyRun;
-use crate::{PtxdbgError, debugger};
 
 /// Whether the user pressed Ctrl-C.
 pub fn is_interrupted() -> bool {
     Python::attach(|py| py.check_signals().is_err())
 }
 
-/// Runs a kernel on the memory at `ranges`, each an address, a length and a name, and writes back what it left there.
+/// Memory of an array: an address, a length, a name, and whether it may be written.
+type ArrayRange = (u64, u64, String, bool);
+
+/// The first byte of what a kernel left that no array which may be written holds, and the name of the array which does.
+fn read_only_write(ranges: &[ArrayRange], writes: &[HostWrite]) -> Option<(u64, String)> {
+    let extent = |(start, length, ..): &ArrayRange| *start..start.saturating_add(*length);
+    let writable: Vec<Range<u64>> = ranges.iter().filter(|range| range.3).map(extent).collect();
+    for range in ranges.iter().filter(|range| !range.3) {
+        let read_only = extent(range);
+        for write in writes {
+            let end = read_only.end.min(write.address + write.bytes.len() as u64);
+            let mut at = read_only.start.max(write.address);
+            // Another argument may be the same memory and be writable.
+            while let Some(over) = writable.iter().find(|over| over.contains(&at)) {
+                at = over.end;
+            }
+            if at < end {
+                return Some((at, range.2.clone()));
+            }
+        }
+    }
+    None
+}
+
+/// Says which statement writes at `address` of the read-only array `name`.
+fn refused(replay: &Replay, address: u64, name: &str) -> PyResult<PyErr> {
+    let writer = replay.writers(&[(address, 1)])?.pop().flatten();
+    let place = writer.map_or_else(String::new, |writer| format!(", at {}", writer.words()));
+    let advice = "no array is changed; pass a copy, or one that may be written";
+    Ok(PyValueError::new_err(format!("the kernel writes to '{name}', a read-only array{place}: {advice}")))
+}
+
+/// Runs a kernel on the memory at `ranges`, and writes back what it left there: nothing where it wrote to what may only be read.
 #[pyfunction]
 #[pyo3(signature = (module, kernel, grid, block, params, ranges, *, cluster = None, shared = 0, cooperative = false, checks = "all",
     schedule = "in-order", seed = 0, step_limit = None, orders = RunOptions::ORDERS))]
@@ -26,7 +61,7 @@ pub fn run(
     grid: [u32; 3],
     block: [u32; 3],
     params: Vec<Vec<u8>>,
-    ranges: Vec<(u64, u64, String)>,
+    ranges: Vec<ArrayRange>,
     cluster: Option<[u32; 3]>,
     shared: u32,
     cooperative: bool,
@@ -38,9 +73,8 @@ pub fn run(
 ) -> PyResult<PyRun> {
     let launch = DriverLaunch { kernel, grid, block, cluster, dynamic_shared: shared, cooperative, params };
     let word = |name: &str, word: &str, message: String| PyValueError::new_err(format!("{name} '{word}': {message}"));
-    let of = |(start, length, name): (u64, u64, String)| HostRange { addresses: start..start.saturating_add(length), name };
-    let ranges: Vec<HostRange> = ranges.into_iter().map(of).collect();
-    let host = host_memory(&ranges);
+    let of = |(start, length, name, _): &ArrayRange| HostRange { addresses: *start..start.saturating_add(*length), name: name.clone() };
+    let host = host_memory(&ranges.iter().map(of).collect::<Vec<_>>());
     let options = RunOptions {
         checks: Checks::parse(checks).map_err(|message| word("checks", checks, message))?,
         schedule: Schedule::parse(schedule).map_err(|message| word("schedule", schedule, message))?,
@@ -55,6 +89,11 @@ pub fn run(
     if ran.summary.interrupted {
         return Err(PyKeyboardInterrupt::new_err(()));
     }
-    write_back(&ran.host_writes(&host)).map_err(|failure| PtxdbgError::new_err(failure.message))?;
-    Ok(PyRun::of(&ran, debugger::Replay { module: module.module.clone(), text: module.text.clone(), launch, options, host }))
+    let writes = ran.host_writes(&host);
+    let replay = Replay { module: module.module.clone(), text: module.text.clone(), launch, options, host };
+    if let Some((address, name)) = read_only_write(&ranges, &writes) {
+        return Err(py.detach(|| refused(&replay, address, &name))?);
+    }
+    write_back(&writes).map_err(|failure| PtxdbgError::new_err(failure.message))?;
+    Ok(PyRun::of(&ran, replay))
 }

@@ -243,13 +243,32 @@ def test_buffers_of_python_are_memory():
         assert ptxdbg.run(SCALE, block=5, args=[np.zeros(5, np.float32), memory, 2.0, 5]).findings[0].id == "memory.out_of_bounds"
 
 
-def test_read_only_arrays_are_refused():
-    x, y = np.zeros(4, np.float32), np.zeros(4, np.float32)
-    view = x[:]
-    view.flags.writeable = False
-    for array in (view, np.broadcast_to(np.float32(3), (4,)), memoryview(bytes(16))):
-        with pytest.raises(ValueError, match="a read-only array"):
-            ptxdbg.run(SCALE, block=4, args=[y, array, 1.0, 4])
+def test_read_only_arrays_are_read_and_not_written():
+    x = np.arange(8, dtype=np.float32)
+    owner, view, y = x.copy(), x[:], np.zeros(8, np.float32)
+    for array in (owner, view):
+        array.flags.writeable = False
+        assert ptxdbg.run(SCALE, block=8, args=[array, y, 2.0, 8]).findings == []
+        assert (y == 2 * np.arange(8)).all()
+        y[:] = 0
+        with pytest.raises(ValueError, match=r"writes to 'y', a read-only array, at kernel.ptx:26, block .0,0,0. thread .1,0,0."):
+            ptxdbg.run(SCALE, block=8, args=[x.copy(), array, 2.0, 8])
+        assert (array == np.arange(8)).all()
+    # The same memory may be another argument that is writable.
+    assert ptxdbg.run(SCALE, block=8, args=[view, x, 2.0, 8]).findings == []
+    assert (view == 2 * np.arange(8)).all()
+    spread = np.broadcast_to(np.float32(3), (8,))
+    ptxdbg.run(SCALE, block=1, args=[spread, y, 2.0, 8])
+    assert y[0] == 6
+    with pytest.raises(ValueError, match="writes to 'y'"):
+        ptxdbg.run(SCALE, block=4, args=[y, memoryview(bytes(16)), 2.0, 4])
+
+
+def test_messages_name_keywords():
+    text = RACE.replace(".visible", ".extern .shared .align 4 .b8 pool[];\n.visible").replace("mov.u32 %r1, %tid.x;", "ld.shared.u32 %r1, [pool];")
+    (finding,) = ptxdbg.run(text, args=[np.zeros(1, np.uint32)]).findings
+    assert "shared=BYTES" in finding.message and "--" not in str(finding)
+    assert all(finding.id != "launch.bounds" for finding in ptxdbg.run(text, args=[np.zeros(1, np.uint32)], shared=4).findings)
 
 
 def test_elements_that_no_kernel_reads_are_refused():
@@ -431,12 +450,14 @@ def test_memory_behind_addresses_in_memory():
     target, table = np.zeros(4, np.float32), np.zeros(1, np.uint64)
     table[0] = target.__array_interface__["data"][0]
     (found,) = ptxdbg.run(follow, args=[table, None, 2.0, 1]).findings
-    assert found.id == "memory.out_of_bounds"
+    assert found.id == "memory.out_of_bounds" and "ptxdbg.reachable(array)" in found.fix and found.fix in str(found)
     with ptxdbg.reachable(target):
         assert ptxdbg.run(follow, args=[table, None, 2.0, 1]).findings == []
         for address in (int(table[0]), ctypes.c_void_p(int(table[0]))):
             assert ptxdbg.run(SCALE, args=[address, address, 1.0, 1]).findings == []
     assert target[0] == 4
+    # An address that is an argument is no address from memory.
+    assert ptxdbg.run(SCALE, args=[int(table[0]), None, 1.0, 1]).findings[0].fix == ""
     with pytest.raises(TypeError, match="a int is no array"), ptxdbg.reachable(7):
         pass
 

@@ -246,7 +246,7 @@ def test_a_table_of_pointers():
     arrays = [np.full(1000, 3, np.float32), np.full(1000, 4, np.float32)]
     table, out = np.array([array.__array_interface__["data"][0] for array in arrays], np.int64), np.zeros(2, np.float32)
     found = ptxdbg.triton.run(through_table, (1,), table, out).findings[-1]
-    assert found.id == "memory.out_of_bounds"
+    assert found.id == "memory.out_of_bounds" and "ptxdbg.reachable(array)" in found.fix and found.fix in str(found)
     with ptxdbg.reachable(*arrays):
         through_table[(1,)](table, out)
     assert out.tolist() == [3, 4]

@@ -59,7 +59,8 @@ def reachable(*arrays, **named):
     alive = []
     ranges = []
     for name, array in [("reachable", array) for array in arrays] + list(named.items()):
-        ranges.append((*memory_of(array, alive), name))
+        start, length, is_writable = memory_of(array, alive)
+        ranges.append((start, length, name, is_writable))
     before = getattr(_catching, "ranges", [])
     _catching.ranges = before + ranges
     try:
@@ -158,7 +159,7 @@ def run(ptx=None, kernel=None, *, source=None, grid=1, block=1, args=(), shared=
 
     ``args`` are the parameters in order: NumPy arrays, torch CPU tensors and what offers DLPack or an array interface are passed by
     address, and updated in place, as are ``bytearray``, ``memoryview`` and ctypes arrays; views of one array alias as they do on a device,
-    and a read-only array is refused. Numbers are converted to the type of the parameter, arrays without dimensions
+    and a kernel that writes to a read-only array is refused. Numbers are converted to the type of the parameter, arrays without dimensions
     too where it cannot be an address; ``bytes`` and ctypes structures are taken as they are. Ctrl-C ends the run.
 
     As many more runs as ``orders``, 1 without it, are made at most for critical sections of one lock that came in one order only, which
@@ -170,7 +171,7 @@ def run(ptx=None, kernel=None, *, source=None, grid=1, block=1, args=(), shared=
     full_name, params = module.params(kernel)
     if names and len(names) == len(params):
         params = [(own, kind, size) for own, (_, kind, size) in zip(names, params)]
-    values, ranges, _alive = collect(params, args, ptx if isinstance(ptx, str) and not _is_path(ptx) else None)
+    values, ranges, _alive = collect(params, args, module.text)
     result = _run(module, full_name, _three(grid, "grid"), _three(block, "block"), values, ranges + _reachable(),
                   cluster=None if cluster is None else _three(cluster, "cluster"), shared=int(shared), cooperative=bool(cooperative),
                   checks=checks, schedule=schedule, seed=seed, step_limit=step_limit, orders=_orders(orders))

@@ -15,9 +15,9 @@ _FLOATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
 _ADDRESSES = ("u64", "b64")
 
 
-def collect(params, args, text=None):
-    """The bytes of all parameters, the memory that they lead to as addresses, lengths and names, and what must stay alive meanwhile.
-    ``text`` is that of the module, where it is at hand: the format of a half shows in it."""
+def collect(params, args, text=""):
+    """The bytes of all parameters, the memory that they lead to as addresses, lengths, names and whether it may be written, and what must
+    stay alive meanwhile. ``text`` is that of the module, in which the format of a half shows."""
     if len(params) != len(args):
         raise TypeError(f"the kernel has {len(params)} parameters, and {len(args)} arguments are given")
     values, ranges, alive = [], [], []
@@ -29,7 +29,7 @@ def collect(params, args, text=None):
                 memory = _buffer(arg, alive)
             if memory is not None and _is_address(arg, kind, is_address):
                 address, *extent = memory
-                ranges.append((*extent, name))
+                ranges.append((*extent[:2], name, extent[2]))
                 values.append(_integer(address, size))
             else:
                 values.append(_value(arg if memory is None else _zero_dim(arg, size), kind, size, text))
@@ -39,7 +39,7 @@ def collect(params, args, text=None):
 
 
 def memory_of(arg, alive):
-    """Start and length of the allocation that an array is a view of."""
+    """Start and length of the allocation that an array is a view of, and whether it may be written."""
     memory = _memory(arg, alive)
     if memory is None:
         memory = _buffer(arg, alive)
@@ -115,12 +115,10 @@ def _value(arg, kind, size, text):
 
 
 def _half(value, text):
-    """A float of 2 bytes, which PTX declares by its size alone: that of C's __half, unless the module has another format."""
-    if text is None:
-        raise TypeError("a float for a parameter of 2 bytes, which may be a bfloat16: pass np.float16(x), or the bytes of a bfloat16")
-    if "bf16" in text or "bfloat16" in text:
-        raise TypeError("a float for a parameter of 2 bytes, in a module that has bf16 as well: pass np.float16(x), or the bytes of a "
-                        "bfloat16")
+    """A float of 2 bytes, which PTX declares by its size alone: that of C's __half, where the module has those and no bf16."""
+    if ".f16" not in text or "bf16" in text or "bfloat16" in text:
+        raise TypeError("a float for a parameter of 2 bytes, in a module that does not show whether it is a half or a bfloat16: pass "
+                        "np.float16(x), or the bytes of a bfloat16")
     return struct.pack("<e", value)
 
 
@@ -131,7 +129,8 @@ def _exact(given, size):
 
 
 def _memory(arg, alive):
-    """The address of an array, start and length of the allocation that it is a view of; None of what is no array."""
+    """The address of an array, start and length of the allocation that it is a view of, and whether it may be written; None of what is no
+    array."""
     if isinstance(arg, np.generic):
         return None
     if isinstance(arg, np.ndarray):
@@ -173,19 +172,17 @@ def _tensor(tensor, alive):
         raise TypeError(f"a tensor of layout {tensor.layout}, which has no memory of its own shape: tensor.to_dense()")
     storage = tensor.untyped_storage()
     alive.append(tensor)
-    return tensor.data_ptr(), storage.data_ptr(), storage.nbytes()
+    return tensor.data_ptr(), storage.data_ptr(), storage.nbytes(), True
 
 
 def _array(array, alive):
     checked_type(array.dtype)
     alive.append(array)
-    if not array.flags.writeable:
-        raise ValueError("a read-only array, to which a kernel may write: pass array.copy()")
     owner = array
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
     low, high = np.lib.array_utils.byte_bounds(owner) if hasattr(np.lib, "array_utils") else np.byte_bounds(owner)
-    return array.__array_interface__["data"][0], low, high - low
+    return array.__array_interface__["data"][0], low, high - low, bool(array.flags.writeable)
 
 
 def _described(described, interface, arg, alive):
@@ -210,8 +207,6 @@ def _described(described, interface, arg, alive):
         raise wrong(f"has the shape {shape!r}, which is no tuple of extents")
     if strides is not None and (not isinstance(strides, tuple) or len(strides) != len(shape)):
         raise wrong(f"has the strides {strides!r} for {len(shape)} dimensions")
-    if is_read_only:
-        raise ValueError("a read-only array, to which a kernel may write: pass a copy")
     alive.append(arg)
     length = dtype.itemsize
     if 0 in shape:
@@ -224,4 +219,4 @@ def _described(described, interface, arg, alive):
         length += sum((extent - 1) * stride for extent, stride in zip(shape, strides))
     if not 0 <= address <= (1 << 64) - length:
         raise wrong(f"has the address {address}")
-    return address, address, length
+    return address, address, length, not is_read_only

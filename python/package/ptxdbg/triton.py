@@ -181,7 +181,8 @@ def _pointer(name, arg, ranges, alive):
     if found is None:
         # A tensor that is read as one of another type.
         return _pointer(name, arg.base, ranges, alive)
-    ranges.append((*found[1:], name))
+    start, length, is_writable = found[1:]
+    ranges.append((start, length, name, is_writable))
     return found[0]
 
 
@@ -277,7 +278,7 @@ class _Launcher:
             address = -(-scratch.__array_interface__["data"][0] // 128) * 128
             alive.append(scratch)
             if size:
-                ranges.append((address, scratch.size - 128, "scratch"))
+                ranges.append((address, scratch.size - 128, "scratch", True))
             values.append((address if size else 0).to_bytes(8, "little"))
         cluster = tuple(getattr(meta, "cluster_dims", None) or (ctas, 1, 1)) if ctas > 1 else None
         if _recorder is not None:
