@@ -34,7 +34,7 @@ A parameter, by name (the module's, Triton's, that of the CUDA source where it l
 folder of -I, that of a buffer of the launch file, or param_0, param_1 ..) or in order: n=40, x=@x.npy, \
 x=[1024]=random, or 40, @x.npy, with the kernel's own type; with a type u32=40, f32[1024]=iota, x=f32[40,48]=random(0,-1,1), \
 f32[]=@x.npy, f32[1024], f32[3]=1,2,3, f32[64]=1.5, f32[64]=uninit; a struct p=bytes=0011aabb or p=@p.bin. In the same words, \
-always by name, a __constant__ or __device__ variable: coef=@coef.npy, \
+always by name, a __constant__ or __device__ variable, or memory that the launch file names: coef=@coef.npy, \
 coef=1,2,3, scale=0.5. An array of NumPy must \
 have elements as wide as the kernel's, floats for floats and integers for integers: x.astype(np.int32); one of float32 is rounded to \
 nearest even where the kernel's elements are bf16; x=u32[]=@x.npy takes its bytes as they are. Parameters that are not given are those \
@@ -95,7 +95,7 @@ pub struct Args {
     #[arg(short, long, value_name = "SPEC", help = ARG_HELP)]
     pub arg: Vec<String>,
 
-    /// What a buffer must hold at the end, by name: out=@y.npy, out=1,2,3; several are allowed
+    /// What a buffer or a variable must hold at the end, by name: out=@y.npy, out=1,2,3; several are allowed
     #[arg(long, value_name = "NAME=@FILE", conflicts_with = "asm")]
     pub expect: Vec<String>,
 

@@ -31,8 +31,8 @@ impl Input {
     }
 
     /// Bytes in memory.
-    pub fn of_bytes(bytes: Vec<u8>) -> Self {
-        let length = bytes.len() as u64;
+    pub fn of_bytes(bytes: impl AsRef<[u8]> + Send + 'static) -> Self {
+        let length = bytes.as_ref().len() as u64;
         Self { stream: Box::new(Cursor::new(bytes)), length }
     }
 

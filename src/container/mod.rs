@@ -13,6 +13,7 @@ mod folder;
 mod input;
 mod outline;
 mod packing;
+pub mod pipe;
 mod problem;
 mod sections;
 mod words;
@@ -20,6 +21,8 @@ mod words;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+use crate::base::save::cause;
 
 use fat_binary::Kind;
 use sections::Machine;
@@ -102,12 +105,14 @@ struct Location<'a> {
 }
 
 /// The file at `path`, if it holds PTX among other things; nothing if it is a text with PTX alone or lies in a bundle, or if it is not
-/// there, cannot be opened, or can be read once only: that is said when all of it is read.
+/// there or cannot be opened: that is said when all of it is read.
 ///
 /// # Errors
 /// It cannot be read.
 pub fn open(path: &Path) -> Result<Option<Container>, Problem> {
-    // A pipe is not even opened: its writer would see it closed.
+    if let Some(bytes) = pipe::read(path).map_err(|error| Problem::new(path.display().to_string(), cause(&error)))? {
+        return of_input(path, Input::of_bytes(bytes));
+    }
     let input = Some(path).filter(|path| path.is_file()).and_then(|path| Input::open(path).ok());
     input.map_or(Ok(None), |input| of_input(path, input))
 }
@@ -442,7 +447,8 @@ fn cubin_text(input: &mut Input) -> Result<Option<Vec<u8>>, String> {
 pub fn split(path: &Path) -> Option<(&Path, &str)> {
     let (parent, name) = (path.parent()?, path.file_name()?.to_str()?);
     // What lies in a bundle is read as if the bundle were a folder.
-    (parent.is_file() && !bundle::is_bundle(parent)).then_some((parent, name))
+    let is_file = parent.is_file() && !bundle::is_bundle(parent);
+    (is_file || pipe::kept(parent).is_some()).then_some((parent, name))
 }
 
 /// The file that `path` lies in, where it means a module in a file; else the same.

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::findings::{FindingText, Severity};
 use super::never_ran::NeverRan;
-use super::value_flow::{Decides, FollowedSources, ValueFlow};
+use super::value_flow::{Decides, FollowedSources, ValueFlow, accessed_buffers};
 use crate::cfg::{ControlFlow, is_wait_loop};
 use crate::check::{Checks, Contention};
 use crate::flow::result_uses::ResultUses;
@@ -82,14 +82,14 @@ pub fn certificate(
     }
     let mut chances = Chances { program, contention, result_uses: ResultUses::default(), flows: BTreeMap::new() };
     let found: Vec<(Pc, Chance)> = executed.iter().flat_map(|pc| chances.of(*pc).into_iter().map(|chance| (*pc, chance))).collect();
-    let mut certificate = judge(program, executed, &found);
+    let mut certificate = judge((program, case), executed, &found);
     if let Certificate::EveryOrder { never_ran, .. } = &mut certificate {
         *never_ran = NeverRan::of_run(program, case, executed);
     }
     Some(certificate)
 }
 
-fn judge(program: &Program, executed: &BTreeSet<Pc>, found: &[(Pc, Chance)]) -> Certificate {
+fn judge((program, case): (&Program, &Case), executed: &BTreeSet<Pc>, found: &[(Pc, Chance)]) -> Certificate {
     let opcode = |pc: Pc| program.opcode(pc).map_or_else(String::new, |opcode| opcode.text.to_string());
     if let Some((pc, _)) = found.iter().find(|(_, chance)| *chance == Chance::Memory) {
         let on = format!("what {} leaves in memory", opcode(*pc));
@@ -101,7 +101,7 @@ fn judge(program: &Program, executed: &BTreeSet<Pc>, found: &[(Pc, Chance)]) -> 
     if found.is_empty() {
         return Certificate::EveryOrder { may_round_differently: false, never_ran: None };
     }
-    let mut flow = ValueFlow::of(program, executed);
+    let mut flow = ValueFlow::of(program, executed, accessed_buffers(program, case));
     for (pc, chance) in found {
         let one = BTreeSet::from([*pc]);
         let sources = match chance {

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use super::value_flow::Decides;
-use super::value_flow::{FollowedSources, ValueFlow};
+use super::value_flow::{AccessedBuffers, FollowedSources, ValueFlow};
 use crate::isa::{Trust, trust};
 use crate::machine::Machine;
 use crate::program::{Effect, Pc, Program};
@@ -74,7 +74,11 @@ pub fn fidelity(program: &Program, executed: &BTreeSet<Pc>) -> Fidelity {
     // What an approximate operation leaves in memory is a value; the old value that it returns is exact.
     let computes = |pc: &Pc| !program.code[pc.index()].op.effects(program).has(Effect::WritesMemory);
     let sources = FollowedSources { results: approximate.into_iter().filter(computes).collect(), ..FollowedSources::default() };
-    let decided = if sources.results.is_empty() { BTreeMap::new() } else { ValueFlow::of(program, executed).decided(&sources) };
+    let decided = if sources.results.is_empty() {
+        BTreeMap::new()
+    } else {
+        ValueFlow::of(program, executed, AccessedBuffers::new()).decided(&sources)
+    };
     let decided = decided.into_iter().filter(|(decides, _)| *decides != Decides::Stored);
     Fidelity { opcodes, decided: decided.map(|(decides, pc)| (decides, program.place(pc))).collect() }
 }

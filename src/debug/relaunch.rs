@@ -15,7 +15,7 @@ use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
 use crate::launch::change::{Changed, Shape, change};
 use crate::launch::file::Launch;
 use crate::launch::variables::{Given, Names};
-use crate::launch::{self, Content, Known, LaunchFile, Origin, Overrides, Plan};
+use crate::launch::{self, Content, Element, Known, LaunchFile, Origin, Overrides, Plan};
 
 /// The message of a session without a launch file, which is about an `asm` statement.
 pub(super) const NO_LAUNCH: &str = "a statement has no launch";
@@ -148,6 +148,11 @@ fn learn(known: &mut Known, launch: &Launch, changed: &Changed) {
 /// Keeps the expected contents of the buffers of `launch`.
 fn keep_expectations(content: &mut Content, launch: &Launch) {
     let Content::Launch(made) = content else { return };
+    made.expect_variables.clone_from(&launch.expect_variables);
+    made.variable_tolerances.clone_from(&launch.variable_tolerances);
+    let is_expected = |(name, _): &(&String, &Element)| launch.expect_variables.contains_key(*name);
+    let types = launch.variable_types.iter().filter(is_expected).map(|(name, element)| (name.clone(), *element));
+    made.variable_types.extend(types);
     for (made, before) in made.params.iter_mut().zip(&launch.params) {
         if let (Some(made), Some(before)) = (made.buffer_mut(), before.buffer()) {
             made.expect.clone_from(&before.expect);

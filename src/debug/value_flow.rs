@@ -1,16 +1,18 @@
 //! Taint analysis of the results of some instructions: the addresses, branches, synchronization and stores that they influence.
 //!
-//! Registers are followed by name and memory by state space, ignoring the order of instructions, over those that were executed. So every
-//! influence is found, and some that did not happen.
+//! Registers are followed by name and memory by state space, of global memory the buffers that addresses are computed from, ignoring the
+//! order of instructions, over those that were executed. So every influence is found, and some that did not happen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fixedbitset::FixedBitSet;
 use smallvec::{SmallVec, smallvec};
 
+use crate::flow::address_base::{AddressBase, BasesOfValue, address_bases};
 use crate::flow::cells::Cells;
 use crate::flow::taint::Taint;
 use crate::isa::{Space, TypeKind};
+use crate::launch::{Case, ParamValue};
 use crate::program::operands::{self, RegisterOperands, Use, registers_of};
 use crate::program::{CallId, CallTarget, ControlOp, ConvertOp, Effect, FuncId, Inst, Op, Pc, Program, Purpose};
 
@@ -72,24 +74,57 @@ pub(super) struct ValueFlow<'a> {
     /// The instructions that were executed, each with its function.
     executed: Vec<(FuncId, Pc)>,
     cells: Cells,
-    /// Which cells are computed from which. Cells are the registers, then [`SPACES`], then all memory.
+    /// Which cells are computed from which. Cells are the registers, then [`SPACES`], then all memory, all buffers, and each of them.
     taint: Taint,
+    buffers: AccessedBuffers,
     /// The cells whose values depend on the sources.
     followed: FixedBitSet,
 }
 
+/// The buffers that loads, stores and atomics are to, by their numbers, as far as that is known.
+pub(super) type AccessedBuffers = BTreeMap<Pc, usize>;
+
+/// The buffers of the launch of `case`, if that is one, that the accesses of its kernel are to whose addresses are computed from one of
+/// them. Where one reaches another buffer, that is a finding.
+pub(super) fn accessed_buffers(program: &Program, case: &Case) -> AccessedBuffers {
+    let [launch] = case.launches.as_slice() else { return AccessedBuffers::new() };
+    let mut pointers = BTreeMap::new();
+    for param in &launch.params {
+        add_pointers(&param.value, u64::from(param.offset), &mut pointers);
+    }
+    let buffer_of = |base: AddressBase| match base {
+        AddressBase::Param(offset) => pointers.get(&u64::from(offset)).copied(),
+        AddressBase::Variable(_) => None,
+    };
+    let of = |(pc, bases): (Pc, BasesOfValue)| Some((pc, buffer_of(bases.unique(|base| buffer_of(base).is_some())?)?));
+    address_bases(program, launch.kernel).into_iter().filter_map(of).collect()
+}
+
+fn add_pointers(value: &ParamValue, offset: u64, pointers: &mut BTreeMap<u64, usize>) {
+    match value {
+        ParamValue::Address { buffer, .. } => {
+            pointers.insert(offset, *buffer);
+        }
+        ParamValue::Struct { parts, .. } => parts.iter().for_each(|part| add_pointers(&part.value, offset + part.offset, pointers)),
+        ParamValue::Bytes(_) | ParamValue::TensorMap { .. } => {}
+    }
+}
+
 impl<'a> ValueFlow<'a> {
-    fn new(program: &'a Program) -> Self {
+    fn new(program: &'a Program, buffers: AccessedBuffers) -> Self {
         let cells = Cells::of_program(program);
-        let count = cells.count() + SPACES.len() + 1;
-        let mut flow = Self { program, executed: Vec::new(), cells, taint: Taint::new(count), followed: FixedBitSet::with_capacity(count) };
+        let of_buffers = buffers.values().max().map_or(0, |last| last + 1);
+        let count = cells.count() + SPACES.len() + 2 + of_buffers;
+        let (taint, followed) = (Taint::new(count), FixedBitSet::with_capacity(count));
+        let mut flow = Self { program, executed: Vec::new(), cells, taint, buffers, followed };
         SPACES.iter().for_each(|space| flow.taint.rule([flow.stored_in(*space)], [flow.all_memory()]));
+        (0..of_buffers).for_each(|buffer| flow.taint.rule([flow.buffer(buffer)], [flow.all_memory(), flow.all_buffers()]));
         flow
     }
 
-    /// The flow of values by these instructions.
-    pub fn of(program: &'a Program, executed: &BTreeSet<Pc>) -> Self {
-        let mut flow = Self::new(program);
+    /// The flow of values by these instructions, which access `buffers`.
+    pub fn of(program: &'a Program, executed: &BTreeSet<Pc>, buffers: AccessedBuffers) -> Self {
+        let mut flow = Self::new(program, buffers);
         for id in (0..program.functions.len()).map(FuncId::new) {
             let code = &program.functions[id.index()].code;
             let executed = executed.range(Pc(code.start)..Pc(code.end));
@@ -97,23 +132,27 @@ impl<'a> ValueFlow<'a> {
         }
         for index in 0..flow.executed.len() {
             let (id, pc) = flow.executed[index];
-            flow.execute(id, &program.code[pc.index()]);
+            flow.execute(id, pc, &program.code[pc.index()]);
         }
         flow
     }
 
-    /// The influences of the values of `sources`, with the first instruction for each.
+    /// The influences of the values of `sources`, with an instruction for each: the first after the first source, if there is one.
     pub fn decided(&mut self, sources: &FollowedSources) -> BTreeMap<Decides, Pc> {
         let inst = |pc: Pc| &self.program.code[pc.index()];
         let computed = self.executed.iter().filter(|(_, pc)| sources.results.contains(pc));
         let results = computed.flat_map(|(id, pc)| self.written(*id, inst(*pc)));
-        let spaces = sources.written.iter().filter_map(|pc| inst(*pc).op.access());
-        let memories = spaces.map(|access| self.stored_in(access.space));
+        let spaces = sources.written.iter().filter_map(|pc| Some((*pc, inst(*pc).op.access()?)));
+        let memories = spaces.map(|(pc, access)| self.stored_by(pc, access.space));
         self.followed = self.taint.spread(results.chain(memories).collect::<Vec<_>>());
-        let mut decided = BTreeMap::new();
+        let source = sources.results.iter().chain(&sources.written).min().copied();
+        let mut decided: BTreeMap<Decides, Pc> = BTreeMap::new();
         for (id, pc) in &self.executed {
             self.decisions(*id, *pc).for_each(|decides| {
-                decided.entry(decides).or_insert(*pc);
+                let at = decided.entry(decides).or_insert(*pc);
+                if source.is_some_and(|source| *at < source && *pc > source) {
+                    *at = *pc;
+                }
             });
         }
         decided
@@ -146,7 +185,35 @@ impl<'a> ValueFlow<'a> {
         self.cells.count() + SPACES.len()
     }
 
-    /// The cells of what may be loaded through addresses of `space`.
+    fn all_buffers(&self) -> usize {
+        self.all_memory() + 1
+    }
+
+    fn buffer(&self, number: usize) -> usize {
+        self.all_buffers() + 1 + number
+    }
+
+    /// The cell of the buffer that the instruction at `pc` accesses, if it does so in global memory.
+    fn buffer_at(&self, pc: Pc, space: Space) -> Option<usize> {
+        let is_global = matches!(space, Space::Global | Space::Generic);
+        self.buffers.get(&pc).filter(|_| is_global).map(|number| self.buffer(*number))
+    }
+
+    /// The cell of what the instruction at `pc` stores through addresses of `space`.
+    fn stored_by(&self, pc: Pc, space: Space) -> usize {
+        self.buffer_at(pc, space).unwrap_or_else(|| self.stored_in(space))
+    }
+
+    /// The cells of what the instruction at `pc` may load through addresses of `space`.
+    fn loaded_by(&self, pc: Pc, space: Space) -> SmallVec<[usize; 2]> {
+        match (self.buffer_at(pc, space), space) {
+            (Some(buffer), _) => smallvec![buffer, self.stored_in(Space::Global), self.stored_in(Space::Generic)],
+            (None, Space::Global) => smallvec![self.all_buffers(), self.stored_in(Space::Global), self.stored_in(Space::Generic)],
+            (None, _) => self.loaded_from(space),
+        }
+    }
+
+    /// The cells of what may be loaded through addresses of `space` that are of no known buffer.
     fn loaded_from(&self, space: Space) -> SmallVec<[usize; 2]> {
         match space {
             Space::Generic => smallvec![self.all_memory()],
@@ -157,15 +224,15 @@ impl<'a> ValueFlow<'a> {
         }
     }
 
-    fn execute(&mut self, function: FuncId, inst: &Inst) {
+    fn execute(&mut self, function: FuncId, pc: Pc, inst: &Inst) {
         if let Op::Control(ControlOp::Call { call, .. }) = inst.op {
             return self.call(function, call);
         }
         let Some(space) = value_space(&inst.op) else { return self.compute(function, inst, SmallVec::new()) };
         let effects = inst.op.effects(self.program);
-        let loaded = if effects.has(Effect::ReadsMemory) { self.loaded_from(space) } else { SmallVec::new() };
+        let loaded = if effects.has(Effect::ReadsMemory) { self.loaded_by(pc, space) } else { SmallVec::new() };
         if effects.has(Effect::WritesMemory) {
-            self.store(function, inst, space);
+            self.store(function, inst, self.stored_by(pc, space));
             self.taint.rule(loaded, self.written(function, inst));
         } else {
             self.compute(function, inst, loaded);
@@ -194,9 +261,9 @@ impl<'a> ValueFlow<'a> {
         self.taint.rule(read.into_iter().chain(loaded), self.written(function, inst));
     }
 
-    fn store(&mut self, function: FuncId, inst: &Inst, space: Space) {
+    fn store(&mut self, function: FuncId, inst: &Inst, to: usize) {
         let stored = self.used(function, inst, |used| used == Use::Read || used == Use::Guard);
-        self.taint.rule(stored, [self.stored_in(space)]);
+        self.taint.rule(stored, [to]);
     }
 
     /// Arguments go to the callee's parameters and its results come back; `.param` variables lie in local memory.

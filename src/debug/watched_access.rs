@@ -38,7 +38,7 @@ pub struct WatchedAccess {
     pub tried: Option<LaneMask>,
     /// Of memory, its first address, and the first byte that the access touched, if threads did it.
     pub address: Option<(u64, u64)>,
-    /// The bytes before; for a register of several lanes, of the lowest that changed.
+    /// The bytes before, nothing where they were not known; for a register of several lanes, of the lowest that changed.
     pub old: Vec<u8>,
     /// The bytes after.
     pub new: Vec<u8>,
@@ -128,6 +128,7 @@ fn described(scene: &Scene<'_>, watched_access: &WatchedAccess, value: Option<&V
     }
     let ty = type_of(value, watched_access.new.len() as u32 * 8);
     let text = |bytes: &[u8]| match ty {
+        _ if bytes.is_empty() => "?".to_string(),
         Some(ty) => Scalar { ty, bits: little_endian(bytes) }.text(scene, None),
         None => bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "),
     };
@@ -157,19 +158,22 @@ fn change_of_array(scene: &Scene<'_>, watched_access: &WatchedAccess, array: &Ar
     let ty = if as_declared { array.ty } else { access.unwrap_or(array.ty) };
     let size = (ty.bits() / 8).max(1) as usize;
     let part = |bytes: &[u8], index: usize| bytes.get(index * size..(index + 1) * size).map(<[u8]>::to_vec);
+    let is_known = !watched_access.old.is_empty();
     let changed: Vec<usize> = (0..watched_access.new.len() / size)
+        .filter(|_| is_known)
         .filter(|index| part(&watched_access.old, *index) != part(&watched_access.new, *index))
         .collect();
     let touched = watched_access.address.and_then(|(start, at)| usize::try_from(at.checked_sub(start)?).ok().map(|offset| offset / size));
     let index = changed.first().copied().or(touched)?;
-    let (old, new) = (part(&watched_access.old, index)?, part(&watched_access.new, index)?);
+    let new = part(&watched_access.new, index)?;
     let text = |bytes: &[u8]| Scalar { ty: Type::Scalar(ty), bits: little_endian(bytes) }.text(scene, None);
+    let old = if is_known { text(&part(&watched_access.old, index)?) } else { "?".to_string() };
     let element = match as_declared {
         true => watched_access.name.clone() + &subscript(&array.shape, index as u64),
         false if ty == array.ty => format!("{}[{index}]", watched_access.name),
         false => format!("(({}*){})[{index}]", ty.word(), watched_access.name),
     };
-    Some(ValueChange { element: Some(element), more: changed.len().saturating_sub(1), old: text(&old), new: text(&new) })
+    Some(ValueChange { element: Some(element), more: changed.len().saturating_sub(1), old, new: text(&new) })
 }
 
 /// That the place is one byte of what the access writes or reads, if it is.

@@ -1,9 +1,11 @@
 //! Comparison of a buffer with what it must hold.
 
-use super::data::DataError;
-use super::element::{Element, Kind};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use super::data::DataError;
+use super::element::{Element, Kind};
 use super::file::{Compare, Tolerance};
 use super::init::Contents;
 
@@ -27,20 +29,37 @@ pub struct Compared<'a> {
     pub tolerance: Tolerance,
     /// Its size in bytes.
     pub bytes: u64,
-    /// Its bytes that are not compared, in order of offset.
+    /// Its bytes that are not compared, in order of offset: an element with one of them is not.
     pub ignored: &'a [Range<u64>],
+    /// Its bytes that are not known, in order of offset: an element is compared as if they were those that are expected.
+    pub unknown: &'a [Range<u64>],
     /// How many mismatches are kept.
     pub kept: usize,
 }
 
 impl Compared<'_> {
-    /// Whether some byte of element `index` is not compared.
-    fn is_ignored(&self, index: u64) -> bool {
+    /// Whether some byte of element `index` is in `ranges`.
+    fn has_byte_in(&self, index: u64, ranges: &[Range<u64>]) -> bool {
         let size = u64::from(self.element.bytes());
         let (start, end) = (index * size, (index + 1) * size);
-        let next = self.ignored.partition_point(|range| range.end <= start);
-        self.ignored.get(next).is_some_and(|range| range.start < end)
+        within(ranges, start..end).next().is_some()
     }
+
+    /// Puts what is expected at the bytes of a piece, which starts at byte `offset`, that are not known.
+    fn assume(&self, offset: u64, actual: &mut [u8], expected: &[u8]) {
+        let piece = offset..offset + expected.len() as u64;
+        for range in within(self.unknown, piece.clone()) {
+            let (start, end) = (range.start.max(piece.start) - offset, range.end.min(piece.end) - offset);
+            let bytes = start as usize..end as usize;
+            actual[bytes.clone()].copy_from_slice(&expected[bytes]);
+        }
+    }
+}
+
+/// The ranges, of some in order, that have a byte of `part`.
+fn within(ranges: &[Range<u64>], part: Range<u64>) -> impl Iterator<Item = &Range<u64>> {
+    let first = ranges.partition_point(|range| range.end <= part.start);
+    ranges[first..].iter().take_while(move |range| range.start < part.end)
 }
 
 /// The outcome of a comparison.
@@ -120,6 +139,9 @@ impl Expect {
         self.contents.fill(compared.bytes, &mut |offset, expected| -> Result<(), E> {
             actual.resize(expected.len(), 0);
             read(offset, &mut actual)?;
+            if self.compare == Compare::Index {
+                compared.assume(offset, &mut actual, expected);
+            }
             match self.compare {
                 Compare::Index if actual == expected => {}
                 Compare::Index => comparison.add_piece(compared, offset, (&actual, expected)),
@@ -143,7 +165,7 @@ impl Comparison {
     fn add_piece(&mut self, compared: &Compared<'_>, offset: u64, (actual, expected): (&[u8], &[u8])) {
         let Compared { element, tolerance, .. } = *compared;
         for (index, value, expected) in elements(element, offset, (actual, expected)) {
-            if !tolerance.accepts(element, value, expected) && !compared.is_ignored(index) {
+            if !tolerance.accepts(element, value, expected) && !compared.has_byte_in(index, compared.ignored) {
                 self.add(compared, Mismatch { index, value, expected });
             }
         }
@@ -184,44 +206,55 @@ struct Multisets {
 }
 
 impl Multisets {
+    /// Adds the elements of two pieces. Of what is not known of an element no expected one can be said to be it.
     fn add_piece(&mut self, compared: &Compared<'_>, offset: u64, (actual, expected): (&[u8], &[u8])) {
         let element = compared.element;
         for (index, value, expected) in elements(element, offset, (actual, expected)) {
-            if !compared.is_ignored(index) {
+            if ![compared.ignored, compared.unknown].iter().any(|ranges| compared.has_byte_in(index, ranges)) {
                 self.actual.push((order(element, value), value, index));
                 self.expected.push((order(element, expected), expected));
             }
         }
     }
 
-    /// The elements that no expected one is left for, in order of index, each with one of those that none has. In ascending order an
-    /// element that is too far from the smallest expected one that is left is too far from all others, or that one is.
+    /// The elements that no expected one is left for, in order of index, each with one of those that none has. Of the expected ones that
+    /// accept an element it takes the one whose last acceptable element comes first: no choice leaves fewer without one.
     fn compare(mut self, compared: &Compared<'_>) -> Vec<Mismatch> {
         self.actual.sort_unstable();
         self.expected.sort_unstable();
+        let mut accepted: Vec<(Range<usize>, usize)> =
+            self.expected.iter().map(|expected| self.accepted(compared, *expected)).zip(0..).collect();
+        accepted.sort_unstable_by_key(|(range, _)| range.start);
         let (mut extra, mut missing) = (Vec::new(), Vec::new());
-        let (mut actual, mut expected) = (self.actual.iter().peekable(), self.expected.iter().peekable());
-        while let (Some((rank, value, index)), Some((wanted_rank, wanted))) = (actual.peek(), expected.peek()) {
-            let is_accepted = compared.tolerance.accepts(compared.element, *value, *wanted);
-            if !is_accepted && (rank, value) < (wanted_rank, wanted) {
+        let mut open = BinaryHeap::new();
+        let mut rest = accepted.into_iter().peekable();
+        for (at, (_, value, index)) in self.actual.iter().enumerate() {
+            while let Some((range, wanted)) = rest.next_if(|(range, _)| range.start <= at) {
+                open.push(Reverse((range.end, wanted)));
+            }
+            // Those that accept no element from here on are without one.
+            while open.peek().is_some_and(|Reverse((end, _))| *end <= at) {
+                missing.extend(open.pop().map(|Reverse((_, wanted))| wanted));
+            }
+            if open.pop().is_none() {
                 extra.push((*index, *value));
-            } else if !is_accepted {
-                missing.push(*wanted);
-            }
-            if is_accepted || (rank, value) < (wanted_rank, wanted) {
-                actual.next();
-            }
-            if is_accepted || (rank, value) >= (wanted_rank, wanted) {
-                expected.next();
             }
         }
-        extra.extend(actual.map(|(_, value, index)| (*index, *value)));
-        missing.extend(expected.map(|(_, wanted)| *wanted));
+        missing.extend(open.into_iter().map(|Reverse((_, wanted))| wanted).chain(rest.map(|(_, wanted)| wanted)));
         assert_eq!(extra.len(), missing.len(), "a buffer has as many elements as are expected of it");
+        missing.sort_unstable();
+        let expected = missing.into_iter().map(|wanted| self.expected[wanted].1);
         let mut mismatches: Vec<Mismatch> =
-            extra.into_iter().zip(missing).map(|((index, value), expected)| Mismatch { index, value, expected }).collect();
+            extra.into_iter().zip(expected).map(|((index, value), expected)| Mismatch { index, value, expected }).collect();
         mismatches.sort_unstable_by_key(|mismatch| mismatch.index);
         mismatches
+    }
+
+    /// Which of the elements, in ascending order, are close enough to an expected one: those next to it on both sides.
+    fn accepted(&self, compared: &Compared<'_>, (rank, wanted): (i128, u64)) -> Range<usize> {
+        let is_close = |(_, value, _): &(i128, u64, u64)| compared.tolerance.accepts(compared.element, *value, wanted);
+        let (below, above) = self.actual.split_at(self.actual.partition_point(|(other, value, _)| (*other, *value) < (rank, wanted)));
+        below.partition_point(|element| !is_close(element))..below.len() + above.partition_point(is_close)
     }
 }
 
@@ -361,7 +394,7 @@ mod tests {
 
     /// Four elements of this type, of which two mismatches are kept.
     fn four(element: Element, tolerance: Tolerance) -> Compared<'static> {
-        Compared { element, tolerance, bytes: 4 * u64::from(element.bytes()), ignored: &[], kept: 2 }
+        Compared { element, tolerance, bytes: 4 * u64::from(element.bytes()), ignored: &[], unknown: &[], kept: 2 }
     }
 
     fn floats(values: [f32; 4]) -> Vec<u8> {
@@ -391,6 +424,18 @@ mod tests {
     }
 
     #[test]
+    fn of_an_element_that_is_known_in_part_the_known_bytes_are_compared() {
+        let wrong = |element: Element, unknown: &[Range<u64>]| {
+            let how = Compared { unknown, bytes: 4, ..four(element, Tolerance::Bits) };
+            compare(Compare::Index, &how, &[9, 9, 2, 9], &[0, 1, 2, 3]).first.iter().map(|mismatch| mismatch.value).collect::<Vec<_>>()
+        };
+        assert_eq!(wrong(Element::U32, std::slice::from_ref(&(1..4))), [0x0302_0109]);
+        assert_eq!(wrong(Element::U32, &[0..2, 3..4]), [0_u64; 0]);
+        assert_eq!(wrong(Element::U16, &[0..1, 3..4]), [0x0900]);
+        assert_eq!(wrong(Element::U32, std::slice::from_ref(&(0..4))), [0_u64; 0]);
+    }
+
+    #[test]
     fn a_multiset_has_no_order_and_counts_how_often() {
         let bytes = four(Element::U8, Tolerance::Bits);
         let compared = |actual: [u8; 4], expected: [u8; 4]| {
@@ -415,5 +460,8 @@ mod tests {
         assert_eq!(within(Tolerance::Abs(0.25), [-4.25, 2.5, 1.0, 0.0], [0.5, 0.5, 2.0, -4.0]), 3);
         assert_eq!(within(Tolerance::Ulp(0), [-0.0, f32::NAN, 1.0, 2.0], [2.0, 0.0, 1.0, -f32::NAN]), 0);
         assert_eq!(within(Tolerance::Bits, [-0.0, f32::NAN, 1.0, 2.0], [2.0, 0.0, 1.0, -f32::NAN]), 2);
+        // 1 accepts -2 to 4, and 10 accepts -20 to 40: only one of -9 and 5 has an expected element.
+        assert_eq!(within(Tolerance::Rel(3.0), [-9.0, 0.5, 1.0, 2.0], [1.0, 1.0, 1.0, 10.0]), 0);
+        assert_eq!(within(Tolerance::Rel(3.0), [-9.0, 5.0, 1.0, 2.0], [1.0, 1.0, 1.0, 10.0]), 1);
     }
 }

@@ -66,8 +66,8 @@ pub struct Launch {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cooperative: bool,
     /// The blocks that run, by their indices in x, y and z, if not all of them do. What only others would write keeps its value.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub blocks: Vec<(u32, u32, u32)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<Vec<(u32, u32, u32)>>,
     /// Memory that is there before the launch and that no parameter defines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<Memory>,
@@ -80,9 +80,15 @@ pub struct Launch {
     /// elements than the variable has: the others stay as they are.
     #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, Init>,
-    /// The types of the elements of those that are declared by the byte, as nvcc declares arrays.
+    /// The types of the elements of those that are declared by the byte, as nvcc declares arrays, and of those in `expect_variables`.
     #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
     pub variable_types: BTreeMap<String, Element>,
+    /// What `.global` variables of the module must hold at the end, by their names: `Values`, `File` or `Slice`, of all their elements.
+    #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
+    pub expect_variables: BTreeMap<String, Init>,
+    /// How close they must be to it.
+    #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
+    pub variable_tolerances: BTreeMap<String, Tolerance>,
     /// Bytes of buffers that nothing is said of when their launches are over, by the buffers' names: the first byte and how many. They are
     /// not compared, and what is stored there without having been written is a note.
     #[serde(default, deserialize_with = "distinct", skip_serializing_if = "BTreeMap::is_empty")]
@@ -108,12 +114,14 @@ impl Launch {
             cluster: None,
             dynamic_shared: 0,
             cooperative: false,
-            blocks: Vec::new(),
+            blocks: None,
             memory: Vec::new(),
             params,
             bind: BTreeMap::new(),
             variables: BTreeMap::new(),
             variable_types: BTreeMap::new(),
+            expect_variables: BTreeMap::new(),
+            variable_tolerances: BTreeMap::new(),
             expect_ignoring: BTreeMap::new(),
             printed: None,
             findings: None,
@@ -248,7 +256,7 @@ pub struct Buffer {
     pub shape: Option<Vec<u64>>,
     /// What it holds at the start.
     pub init: Init,
-    /// What it must hold at the end: `Values`, `File` or `Slice`.
+    /// What it must hold at the end: `Values`, `File` or `Slice`, or the `Pages` of it that are compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Init>,
     /// How close it must be.
@@ -291,7 +299,7 @@ pub struct Memory {
     pub shape: Option<Vec<u64>>,
     /// What it holds at the start.
     pub init: Init,
-    /// What it must hold at the end: `Values`, `File` or `Slice`.
+    /// What it must hold at the end: `Values`, `File` or `Slice`, or the `Pages` of it that are compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Init>,
     /// How close it must be.

@@ -38,6 +38,8 @@ pub enum BufferRef {
     Buffer(Buffer),
     /// A buffer defined before.
     Alias(String),
+    /// A buffer defined before, from this byte on.
+    Offset(String, u64),
 }
 
 /// Texels and how to read them (cudaCreateTextureObject).

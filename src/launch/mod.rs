@@ -25,6 +25,7 @@ mod half;
 pub mod image;
 mod init;
 mod made_up;
+pub mod memory_words;
 pub mod npy;
 mod npy_types;
 pub mod nvcc;

@@ -70,7 +70,7 @@ pub struct PlannedLaunch {
 /// A texture, sampler or surface.
 #[derive(Clone, Debug)]
 pub struct PlannedImage {
-    /// What it is, with its texels at address 0.
+    /// What it is, with its texels at the address that they have in the buffer.
     pub image: Image,
     /// Index into [`Case::buffers`] of the one its texels lie in.
     pub buffer: Option<usize>,
@@ -134,7 +134,7 @@ pub enum ParamValue {
     TensorMap {
         /// Index into [`Case::buffers`].
         buffer: usize,
-        /// What it says, with its tensor at address 0.
+        /// What it says, with its tensor at the address that it has in the buffer.
         map: Box<TensorMap>,
     },
 }
@@ -150,6 +150,10 @@ pub struct PlannedBuffer {
     pub shape: Vec<u64>,
     /// Size in bytes.
     pub bytes: u64,
+    /// The `.global` variable of the module that it is, which has its place and its contents already.
+    pub variable: Option<VarId>,
+    /// Bytes after it that only words may touch.
+    pub padding: u64,
     /// The address that it has; where there is room if it asks for none.
     pub at: Option<u64>,
     /// What it holds at the start.
@@ -172,8 +176,8 @@ impl PlannedLaunch {
             let mut image = planned.image.clone();
             let start = planned.buffer.and_then(|buffer| addresses.get(buffer)).copied().unwrap_or(0);
             match &mut image.content {
-                Content::Texture(texture) => texture.texels.address = start,
-                Content::Surface(texels) => texels.address = start,
+                Content::Texture(texture) => texture.texels.address += start,
+                Content::Surface(texels) => texels.address += start,
                 Content::Sampler(_) => {}
             }
             image
@@ -213,7 +217,10 @@ fn put(all: &mut [u8], offset: u64, bytes: u32, value: &ParamValue, addresses: &
             bytes
         }
         ParamValue::Address { buffer, add } => address_of(*buffer).wrapping_add(*add).to_le_bytes().to_vec(),
-        ParamValue::TensorMap { buffer, map } => TensorMap { address: address_of(*buffer), ..**map }.encode().to_vec(),
+        ParamValue::TensorMap { buffer, map } => {
+            let address = address_of(*buffer).wrapping_add(map.address);
+            TensorMap { address, ..**map }.encode().to_vec()
+        }
     };
     let place = &mut all[offset as usize..][..bytes as usize];
     place.iter_mut().zip(encoded).for_each(|(place, byte)| *place = byte);

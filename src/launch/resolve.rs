@@ -184,6 +184,7 @@ impl Resolver<'_> {
         let params = self.params(index, place, launch, function, scope, &mut images);
         images.extend(self.bound_images(index, place, launch, scope));
         let variables = self.variables(index, place, launch, scope);
+        self.expected_variables(index, place, launch, scope);
         self.pending_parts(index, scope);
         images.extend(scope.images.iter().cloned());
         self.ignored(place, launch, scope);

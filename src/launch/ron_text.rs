@@ -87,7 +87,46 @@ pub fn parse_with_hints<T: DeserializeOwned>(sources: &Sources, source: SourceId
 pub fn to_text<T: Serialize>(value: &T) -> String {
     let style = ron::ser::PrettyConfig::new().depth_limit(2).struct_names(false).new_line("\n");
     // Writing to a string fails on no value of our types.
-    with_word(&options().to_string_pretty(value, style).unwrap_or_default())
+    as_written(&with_word(&options().to_string_pretty(value, style).unwrap_or_default()))
+}
+
+/// `text` as one writes it: addresses in hexadecimal, and a variant called `None` as its name, which `ron` keeps apart from an option.
+fn as_written(text: &str) -> String {
+    let (mut plain, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(['"', 'r', 'a']) {
+        let (before, found) = rest.split_at(at);
+        plain += before;
+        let is_word_start = !plain.ends_with(|last: char| last.is_alphanumeric() || last == '_');
+        let taken = if found.starts_with('"') {
+            let length = string_length(found);
+            plain += &found[..length];
+            length
+        } else if is_word_start && found.starts_with("r#None") {
+            plain += "None";
+            "r#None".len()
+        } else if let Some(address) = found.strip_prefix("at: ").filter(|_| is_word_start) {
+            let digits = address.find(|c: char| !c.is_ascii_digit()).unwrap_or(address.len());
+            let number = address[..digits].parse::<u64>();
+            plain += &number.map_or_else(|_| format!("at: {}", &address[..digits]), |number| format!("at: {number:#x}"));
+            "at: ".len() + digits
+        } else {
+            plain += &found[..1];
+            1
+        };
+        rest = &found[taken..];
+    }
+    plain + rest
+}
+
+/// Bytes of the string that `text` begins with, with its quotation marks.
+fn string_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text.bytes().skip(1).position(|byte| {
+        let ends = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        ends
+    });
+    end.map_or(text.len(), |end| end + 2)
 }
 
 fn options() -> ron::Options {
@@ -153,6 +192,9 @@ fn reword(error: &ron::Error, kind: &RonKind) -> (String, String) {
         ron::Error::TrailingCharacters => {
             ("the file goes on after its end".to_string(), format!("{}: delete the rest, or make it a comment", kind.whole))
         }
+        ron::Error::ExceededRecursionLimit => {
+            ("values are nested too deep here".to_string(), "give what lies deeper a name of its own, such as Alias(\"x\")".to_string())
+        }
         ron::Error::DuplicateStructField { field, outer } => (format!("field '{field}'{} is given twice", of(outer)), String::new()),
         ron::Error::InvalidIdentifier(found) | ron::Error::SuggestRawIdentifier(found) => {
             (format!("'{found}' cannot stand here"), String::new())
@@ -186,4 +228,18 @@ const MISSING: &[(ron::Error, &str)] = &[
 fn in_lower_case(message: &str) -> String {
     let mut letters = message.chars();
     letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_written_in_hexadecimal_and_names_as_they_are() {
+        let text =
+            r#"Memory(name: "at: 12 r#None \" at: 5", at: 139637976727808, init: With(Zero, at: {8: B64(3)}), that: 7, swizzle: r#None)"#;
+        let expected =
+            r#"Memory(name: "at: 12 r#None \" at: 5", at: 0x7f0000000100, init: With(Zero, at: {8: B64(3)}), that: 7, swizzle: None)"#;
+        assert_eq!(as_written(text), expected);
+    }
 }

@@ -45,7 +45,7 @@ impl ValuePath {
 
     /// Whether it is about what a buffer must hold at the end.
     pub fn is_of_expectation(&self) -> bool {
-        self.0.iter().any(|step| matches!(step, Step::Field("expect" | "tolerance")))
+        self.0.iter().any(|step| matches!(step, Step::Field("expect" | "tolerance" | "expect_variables" | "variable_tolerances")))
     }
 
     /// Whether the way leads through `outer`, or ends there.

@@ -97,7 +97,7 @@ impl Given {
 /// The variable that a word names before its equals sign or bracket; a parameter of that name goes before.
 fn named<'w, 'v>(word: &'w str, names: Names<'v>) -> Option<(&'v VariableFormal, &'w str)> {
     let (name, rest) = word.split_at(word.find(['=', '['])?);
-    let found = names.variables.iter().find(|variable| variable.formal.names.iter().any(|known| known == name))?;
+    let found = names.variables.iter().find(|variable| variable.is_called(name))?;
     given::called(names.params, name).is_none().then(|| (found, rest.strip_prefix('=').unwrap_or(rest)))
 }
 
@@ -124,6 +124,16 @@ pub fn read(words: &[(SourceId, &str)], names: Names<'_>, folder: &Path) -> Resu
 }
 
 impl VariableFormal {
+    /// Whether words call it so.
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        self.formal.names.iter().any(|known| known == name)
+    }
+
+    /// The type of its elements, if it is declared or its accesses show it.
+    pub(super) fn element(&self) -> Option<Element> {
+        self.element
+    }
+
     /// The name that the source has for it.
     pub(super) fn short(&self) -> &str {
         &self.formal.names[0]

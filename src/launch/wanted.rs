@@ -11,7 +11,7 @@ use super::npy_types::{element_of, unlike};
 use super::read::LaunchFile;
 use super::relocate::carry_init;
 use super::value_path::ValuePath;
-use super::variables::Names;
+use super::variables::{Names, VariableFormal};
 use super::words::Reader;
 use crate::base::{Diagnostic, SourceId};
 
@@ -65,13 +65,13 @@ pub fn expect(
     let mut errors = Vec::new();
     for (source, word) in words {
         match put(file, *source, word, tolerance, named) {
-            Ok(place) if file.expected.iter().any(|(known, _)| *known == place.field("expect")) => {
+            Ok((place, _)) if file.expected.iter().any(|(known, _)| *known == place) => {
                 let reader = Reader { word, source: *source };
                 errors.push(reader.error(word, "what this buffer must hold is given twice".to_string(), "one --expect a buffer"));
             }
-            Ok(place) => {
-                file.expected.push((place.field("expect"), *source));
-                file.expected.extend(tolerance.tolerance().map(|_| (place.field("tolerance"), *source)));
+            Ok((place, tolerance_place)) => {
+                file.expected.push((place, *source));
+                file.expected.extend(tolerance.tolerance().map(|_| (tolerance_place, *source)));
             }
             Err(error) => errors.push(error),
         }
@@ -87,13 +87,19 @@ pub struct Named<'a> {
     pub launch: usize,
     /// The parameters.
     pub formals: &'a [Formal],
+    /// The variables of the module.
+    pub variables: &'a [VariableFormal],
     /// What data files that words name are relative to.
     pub folder: &'a Path,
 }
 
-/// Puts what one word says into its buffer; returns the place where that is described.
-fn put(file: &mut LaunchFile, source: SourceId, word: &str, tolerance: GivenTolerance, named: Named<'_>) -> Result<ValuePath, Diagnostic> {
+/// The places of what is expected, and of how close it must be.
+type Places = (ValuePath, ValuePath);
+
+/// Puts what one word says into its buffer; returns where that is.
+fn put(file: &mut LaunchFile, source: SourceId, word: &str, tolerance: GivenTolerance, named: Named<'_>) -> Result<Places, Diagnostic> {
     let Wanted { reader, name, value } = read(source, word)?;
+    let folder = file.folder.clone();
     let launches = file.launches();
     let places: Vec<ValuePath> = launches.iter().map(|(place, _)| place.clone()).collect();
     let meant = called(named.formals, name).and_then(|index| launches.get(named.launch)?.1.params.get(index)).map(buffer_of);
@@ -105,6 +111,12 @@ fn put(file: &mut LaunchFile, source: SourceId, word: &str, tolerance: GivenTole
         Some(Meant::At(address)) => buffer.at == Some(*address),
         Some(Meant::None) | None => buffer.name == name,
     };
+    if meant.is_none()
+        && let Some(variable) = named.variables.iter().find(|variable| variable.is_called(name))
+        && !buffers.iter().any(&is_meant)
+    {
+        return put_variable(file, &reader, (variable, value), tolerance, named);
+    }
     let Some(buffer) = buffers.iter_mut().find(|buffer| is_meant(buffer)) else {
         let help = match named.formals {
             [] => format!("buffers: {}", known.join(", ")),
@@ -121,10 +133,52 @@ fn put(file: &mut LaunchFile, source: SourceId, word: &str, tolerance: GivenTole
         };
         return Err(reader.error(name, message, &help));
     };
-    if !value.starts_with('@') && (value.ends_with(".npy") || named.folder.join(value).is_file()) {
+    let init = elements(&reader, (name, buffer.elem), value, (named.folder, &folder))?;
+    *buffer.expect = Some(init);
+    *buffer.tolerance = tolerance.tolerance().or(*buffer.tolerance);
+    Ok((buffer.place.field("expect"), buffer.place.field("tolerance")))
+}
+
+/// The same of a variable of the module.
+fn put_variable(
+    file: &mut LaunchFile,
+    reader: &Reader<'_>,
+    (variable, value): (&VariableFormal, &str),
+    tolerance: GivenTolerance,
+    named: Named<'_>,
+) -> Result<Places, Diagnostic> {
+    let places: Vec<ValuePath> = file.launches().iter().map(|(place, _)| place.clone()).collect();
+    let folder = file.folder.clone();
+    let launches = file.content.launches_mut();
+    let (Some(launch), Some(place)) = (launches.get_mut(named.launch), places.get(named.launch)) else {
+        return Err(reader.error(reader.word, "the launch file has no launch".to_string(), "Launch(kernel: .., ..)"));
+    };
+    let name = variable.short();
+    let Some(elem) = launch.variable_types.get(&variable.name).copied().or(variable.element()) else {
+        let message = format!("'{name}' is declared by the byte, and the code does not show which elements it has");
+        return Err(reader.error(name, message, &format!("variable_types: {{\"{name}\": F32}} in a launch file")));
+    };
+    let init = elements(reader, (name, elem), value, (named.folder, &folder))?;
+    launch.variable_types.insert(variable.name.clone(), elem);
+    launch.expect_variables.insert(variable.name.clone(), init);
+    if let Some(tolerance) = tolerance.tolerance() {
+        launch.variable_tolerances.insert(variable.name.clone(), tolerance);
+    }
+    let at = |field: &'static str| place.field(field).key(&variable.name);
+    Ok((at("expect_variables"), at("variable_tolerances")))
+}
+
+/// What `value` says of the elements of `name`; data files are relative to the first folder, and to the second one afterwards.
+fn elements<'w>(
+    reader: &Reader<'w>,
+    (name, elem): (&str, Element),
+    value: &'w str,
+    (from, to): (&Path, &Path),
+) -> Result<Init, Diagnostic> {
+    if !value.starts_with('@') && (value.ends_with(".npy") || from.join(value).is_file()) {
         return Err(reader.error(value, format!("'{value}' is not a number"), &format!("a file has @ before its name: {name}=@{value}")));
     }
-    let mut init = reader.init(buffer.elem, value, true)?;
+    let mut init = reader.init(elem, value, true)?;
     if !matches!(init, Init::Values(_) | Init::File(_)) {
         return Err(reader.error(
             value,
@@ -133,16 +187,14 @@ fn put(file: &mut LaunchFile, source: SourceId, word: &str, tolerance: GivenTole
         ));
     }
     if let Init::File(path) = &init
-        && let Ok(data) = DataFiles::default().get(&named.folder.join(path))
-        && let Some(misfit) = unlike(&data, buffer.elem)
+        && let Ok(data) = DataFiles::default().get(&from.join(path))
+        && let Some(misfit) = unlike(&data, elem)
     {
-        let message = format!("{}, and '{name}' is of {}", misfit.holds, buffer.elem.name());
+        let message = format!("{}, and '{name}' is of {}", misfit.holds, elem.name());
         return Err(reader.error(value, message, &misfit.help));
     }
-    carry_init(&mut init, named.folder, &file.folder);
-    *buffer.expect = Some(init);
-    *buffer.tolerance = tolerance.tolerance().or(*buffer.tolerance);
-    Ok(buffer.place.clone())
+    carry_init(&mut init, from, to);
+    Ok(init)
 }
 
 /// Which buffer a parameter leads to.

@@ -119,7 +119,7 @@ impl Fenced {
 pub struct LaneState {
     /// When it executed its last proxy fence for a kind of memory, plus one, by [`ProxyKind`].
     pub fenced: [PerLane<Tick>; PROXY_KINDS],
-    /// Asynchronous operations issued before these ticks have been waited for, by [`AsyncKind`].
+    /// Asynchronous operations issued before these ticks have been waited for, by [`AsyncKind`](super::operation::AsyncKind).
     pub done: [PerLane<Tick>; ASYNC_KINDS],
 }
 

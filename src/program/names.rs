@@ -126,7 +126,8 @@ impl DemangleWrite for Bounded {
 
 /// `void scale<float>(float*, float, int)` of `_Z5scaleIfEvPT_S0_i`; none of a name that is not mangled, or too long.
 pub fn demangled(mangled: &str) -> Option<String> {
-    lookup(mangled).map(|names| names.whole.clone())
+    let of_linked = || linked(mangled).and_then(|(own, number)| Some(format!("{}${number}", lookup(own)?.whole)));
+    lookup(mangled).map(|names| names.whole.clone()).or_else(of_linked)
 }
 
 /// The same without parameters and result: `scale<float>`, `filters::smooth`.
@@ -146,7 +147,17 @@ pub fn shown_name(name: &str) -> Cow<'_, str> {
     if short.len() < mangled.len() {
         return Cow::Owned(format!("{short}{rest}"));
     }
-    lookup(mangled).map_or(Cow::Borrowed(name), |names| Cow::Owned(format!("{}{rest}", names.qualified)))
+    match (lookup(mangled), linked(mangled)) {
+        (Some(names), _) => Cow::Owned(format!("{}{rest}", names.qualified)),
+        (None, Some((own, number))) => Cow::Owned(format!("{}${number}{rest}", shown_name(own))),
+        (None, None) => Cow::Borrowed(name),
+    }
+}
+
+/// `_Z6helperi` and `2` of `_Z6helperi$2`: a name that is a module's own, and the number of the module among those that are linked.
+fn linked(mangled: &str) -> Option<(&str, &str)> {
+    let (own, number) = mangled.rsplit_once('$')?;
+    (!number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())).then_some((own, number))
 }
 
 /// The same with all that distinguishes names, for lists: `lin::scale<float>(float*, int)::tile` for a variable of a function.
@@ -249,6 +260,14 @@ mod tests {
         ] {
             assert_eq!(source_name(mangled), name, "{mangled}");
         }
+    }
+
+    #[test]
+    fn names_of_linked_modules_keep_their_number() {
+        assert_eq!(shown_name("_Z6helperi$2"), "helper$2");
+        assert_eq!(shown_name("_Z6helperi$12#3"), "helper$12#3");
+        assert_eq!(demangled("_Z6helperi$2").as_deref(), Some("helper(int)$2"));
+        assert_eq!((shown_name("helper$2"), demangled("helper$2")), ("helper$2".into(), None));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::variable::{Region, VariableLayout};
 use crate::base::{Diagnostic, Span};
 use crate::program::map::{self, Map, Maps};
 use crate::program::{FuncId, Function, Limits, Placement, Program, Slots, SourceLine, VarId};
-use crate::syntax::tree;
+use crate::syntax::tree::{self, Linkage};
 
 /// The module under construction.
 pub(super) struct ModuleBuilder<'a> {
@@ -43,15 +43,19 @@ pub(super) struct ModuleBuilder<'a> {
     pub(super) global: Region,
     /// Free space of every constant bank; one bank unless `.const[N]` says otherwise.
     pub(super) banks: Vec<Region>,
-    /// `.extern` declarations still without a definition.
-    pub(super) externs: HashMap<&'a str, Extern>,
+    /// Variables of the module, as their definitions say, or `.extern` declarations without one.
+    pub(super) declared: HashMap<&'a str, Declared>,
+    /// The first call of each function that has no body in any module and is none of the device runtime, with the callee.
+    pub(super) undefined_calls: Vec<(FuncId, Span)>,
 }
 
-/// A variable that was declared `.extern`.
-pub(super) struct Extern {
+/// A variable of the module.
+pub(super) struct Declared {
     pub(super) layout: VariableLayout,
     pub(super) id: VarId,
     pub(super) span: Span,
+    /// Whether no definition has come yet.
+    pub(super) is_extern: bool,
 }
 
 impl<'a> ModuleBuilder<'a> {
@@ -89,7 +93,8 @@ impl<'a> ModuleBuilder<'a> {
             local_bytes: 0,
             global,
             banks: Vec::new(),
-            externs: HashMap::new(),
+            declared: HashMap::new(),
+            undefined_calls: Vec::new(),
         }
     }
 }
@@ -103,6 +108,8 @@ pub(super) struct Progress {
     pub(super) defined: Option<Span>,
     /// Whether it was declared `.extern`.
     pub(super) is_extern: bool,
+    /// What the last declaration says of its linkage.
+    pub(super) linkage: Option<Linkage>,
 }
 
 /// A function of which nothing but the name is known yet.

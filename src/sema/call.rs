@@ -38,6 +38,10 @@ pub(super) fn call<'a>(builder: &mut BodyBuilder<'_, 'a>, operands: &[Operand<'a
     {
         let Some((f, _)) = SystemFn::from_name(&callee).filter(|(_, count)| args.len() == *count) else {
             let called = shown_name(&callee);
+            let calls = &mut builder.module.undefined_calls;
+            if !calls.iter().any(|(known, _)| *known == id) {
+                calls.push((id, parts.target.span));
+            }
             let why = format!("function '{called}' is called, but this module only declares it, and the device runtime has none like it");
             return Ok(Op::Unsupported { why: builder.unsupported(why) });
         };

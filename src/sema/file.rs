@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources};
-use crate::container::bundle;
+use crate::container::{bundle, pipe};
 use crate::program::Program;
 use crate::program::map::Maps;
 use crate::syntax;
@@ -69,6 +69,9 @@ pub fn load_file_at(sources: &mut Sources, path: &Path, maps: &Maps) -> Result<L
 /// # Errors
 /// A file that cannot be read, is too large, or is not text.
 pub fn read_file(path: &Path) -> Result<String, FileError> {
+    if let Some(bytes) = pipe::kept(path) {
+        return into_text(path, bytes.to_vec());
+    }
     let unreadable = |cause| FileError::Unreadable { path: path.to_path_buf(), cause };
     let bytes = bundle::read(path, FILE_BYTES).map_err(unreadable)?.ok_or_else(|| FileError::TooLarge { path: path.to_path_buf() })?;
     into_text(path, bytes)

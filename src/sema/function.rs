@@ -113,7 +113,7 @@ pub(super) fn check_alias(module: &mut ModuleBuilder<'_>, name: Name<'_>, target
 /// Reports functions that are declared without `.extern` and defined nowhere.
 pub(super) fn check_defined(module: &mut ModuleBuilder<'_>) {
     for (progress, entry) in module.progress.iter().zip(&module.index.functions) {
-        if let Progress { declared: Some(declared), defined: None, is_extern: false } = *progress {
+        if let Progress { declared: Some(declared), defined: None, is_extern: false, .. } = *progress {
             let error = Diagnostic::error("name", declared, format!("'{}' is declared but not defined in this module", entry.name.text));
             module.diags.push(error.with_help("give it a body, or declare it '.extern'"));
         }
@@ -200,6 +200,7 @@ fn check_order(module: &mut ModuleBuilder<'_>, function: &tree::Function<'_>, id
     let progress = &mut module.progress[id.index()];
     let earlier = progress.declared;
     let first = *progress.declared.get_or_insert(name.span);
+    let differs = function.linkage.is_some_and(|linkage| progress.linkage != Some(linkage));
     let error = match (progress.defined, &function.body) {
         (Some(defined), _) => {
             let error = Diagnostic::error("duplicate", name.span, format!("'{}' is defined already", name.text));
@@ -214,9 +215,15 @@ fn check_order(module: &mut ModuleBuilder<'_>, function: &tree::Function<'_>, id
                 Diagnostic::error("linkage", name.span, format!("'{}' is declared '.extern' but defined in this module", name.text));
             Some(error.with_label(first, "declared '.extern' here").with_help("declare it without '.extern'"))
         }
+        // What is said once holds for declarations after it that say nothing; what the linker made one has been compared.
+        (None, _) if earlier.is_some_and(|earlier| earlier.source == name.span.source) && differs => {
+            let error = Diagnostic::error("linkage", name.span, format!("'{}' is declared with another linkage before", name.text));
+            Some(error.with_label(first, "the first declaration is here").with_help("write the same before all its declarations"))
+        }
         _ => None,
     };
     progress.is_extern |= function.linkage == Some(Linkage::Extern);
+    progress.linkage = function.linkage.or(progress.linkage);
     progress.defined = progress.defined.or_else(|| function.body.as_ref().map(|_| name.span));
     module.diags.extend(error);
     earlier

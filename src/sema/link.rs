@@ -7,6 +7,7 @@ mod names;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::header::{Header, target_name};
+use super::variable::layout;
 use crate::base::{Diagnostic, Span};
 use crate::syntax::tree::{Expr, ExprKind, Function, Init, Item, Linkage, Module, Name, Variable};
 
@@ -85,15 +86,20 @@ fn is_shared(function: &Function<'_>) -> bool {
 pub(super) fn header(headers: &[Header], starts: &[Span], diags: &mut Vec<Diagnostic>) -> Header {
     let mut whole = headers[0];
     for (header, start) in headers.iter().zip(starts).skip(1) {
-        let differs = |what: &str, here: String, there: String| {
-            let error = Diagnostic::error("link", *start, format!("this module is for {here}, and the first one for {there}"));
-            error.with_label(starts[0], "the first one").with_help(format!("modules that are linked have one {what}"))
+        let differs = |help: &str, here: String, there: String| {
+            let error = Diagnostic::error("link", *start, format!("this module is for {here}, and those before it for {there}"));
+            error.with_label(starts[0], "the first one").with_help(help)
         };
-        if header.target != whole.target {
-            diags.push(differs("target", target_name(header.target), target_name(whole.target)));
-        } else if header.address_bits != whole.address_bits {
+        match common_target(header.target, whole.target) {
+            Some(target) => whole.target = target,
+            None => {
+                let help = "modules that are linked run on one device: their targets have one major version";
+                diags.push(differs(help, target_name(header.target), target_name(whole.target)));
+            }
+        }
+        if header.address_bits != whole.address_bits {
             let bits = |header: &Header| format!("addresses of {} bits", header.address_bits);
-            diags.push(differs("size of addresses", bits(header), bits(&whole)));
+            diags.push(differs("modules that are linked have one size of addresses", bits(header), bits(&whole)));
         }
         whole.version = whole.version.max(header.version);
         whole.is_debug |= header.is_debug;
@@ -101,6 +107,16 @@ pub(super) fn header(headers: &[Header], starts: &[Span], diags: &mut Vec<Diagno
         whole.has_samplers |= header.has_samplers;
     }
     whole
+}
+
+/// The least device that runs code of both targets, as nvlink 13.0 links them: code runs on devices of the same major version and no lower
+/// minor one, and that of `sm_90a` and the like on that very device alone.
+fn common_target(one: (u32, Option<char>), other: (u32, Option<char>)) -> Option<(u32, Option<char>)> {
+    let (low, high) = if one.0 <= other.0 { (one, other) } else { (other, one) };
+    // Of suffixes that of one device, `a`, says more than that of its family, `f`.
+    let suffix = [Some('a'), Some('f')].into_iter().find(|suffix| [low.1, high.1].contains(suffix)).flatten();
+    let runs = low.0 == high.0 || low.0 / 10 == high.0 / 10 && low.1 != Some('a');
+    runs.then_some((high.0, if low.0 == high.0 { suffix } else { high.1.or(low.1) }))
 }
 
 /// Modules as one.
@@ -120,7 +136,7 @@ pub(super) fn link<'a>(mut modules: Vec<Module<'a>>, renames: &'a Renames, diags
     }
     let chosen = choose(&modules, diags);
     agreement::check(&modules, &chosen, diags);
-    let extents = extents(&modules, &chosen);
+    let declarations = declarations(&modules, &chosen);
     let (mut items, mut repeated) = (Vec::new(), Vec::new());
     let mut defined: BTreeSet<&str> = BTreeSet::new();
     for (number, module) in modules.into_iter().enumerate() {
@@ -128,7 +144,7 @@ pub(super) fn link<'a>(mut modules: Vec<Module<'a>>, renames: &'a Renames, diags
         for item in module.items {
             let kept = match item {
                 Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. } if number > 0 => None,
-                Item::Variable(variable) => one_variable(variable, &chosen, &extents, &defined),
+                Item::Variable(variable) => one_variable(variable, &chosen, &declarations, &defined),
                 Item::Function(function) if is_shared(&function) && defined.contains(function.name.text) => {
                     repeated.push(*function);
                     None
@@ -157,7 +173,7 @@ struct Definition<'a> {
     name: Name<'a>,
     /// That of a kernel is visible, whatever is said of it.
     linkage: Linkage,
-    /// Elements of a variable.
+    /// Bytes of a variable.
     size: u64,
 }
 
@@ -180,7 +196,7 @@ fn definition<'a>(item: &Item<'a>) -> Option<Definition<'a>> {
     (found.linkage != Linkage::Extern).then_some(found)
 }
 
-/// The definition that counts of each name: the strong one, of common variables the largest, or the first weak one. Two strong ones are an
+/// The definition that counts of each name: the strong one, the first weak one, or of common variables the largest. Two strong ones are an
 /// error with both places.
 fn choose(modules: &[Module<'_>], diags: &mut Vec<Diagnostic>) -> HashMap<String, Span> {
     let mut chosen: HashMap<String, (Definition<'_>, usize)> = HashMap::new();
@@ -202,7 +218,7 @@ fn choose(modules: &[Module<'_>], diags: &mut Vec<Diagnostic>) -> HashMap<String
                 diags.push(error.with_label(first.name.span, "the other definition").with_help(help));
                 false
             }
-            (Linkage::Weak | Linkage::Common, Linkage::Visible) | (Linkage::Weak, Linkage::Common) => true,
+            (Linkage::Weak | Linkage::Common, Linkage::Visible) | (Linkage::Common, Linkage::Weak) => true,
             (Linkage::Common, Linkage::Common) => found.size > first.size,
             (Linkage::Visible | Linkage::Weak | Linkage::Common | Linkage::Extern, _) => false,
         };
@@ -213,37 +229,36 @@ fn choose(modules: &[Module<'_>], diags: &mut Vec<Diagnostic>) -> HashMap<String
     chosen.into_iter().map(|(name, (found, _))| (name, found.name.span)).collect()
 }
 
-/// Elements of a variable, as far as its extents are plain.
+/// Bytes of a variable; what cannot be declared is reported where it is analyzed.
 fn size(variable: &Variable<'_>) -> u64 {
-    let extents = variable.shape.iter().flatten().filter_map(|extent| super::const_expr::evaluate_count(extent).ok());
-    extents.fold(1, u64::saturating_mul)
+    layout(variable).map_or(0, |layout| layout.bytes)
 }
 
-/// Extents and alignment of a variable, as they are written.
-type Extents<'a> = HashMap<&'a str, (Vec<Option<Expr<'a>>>, Option<Expr<'a>>)>;
+/// The variables that count, by name, as other modules may declare them.
+type Declarations<'a> = HashMap<&'a str, Variable<'a>>;
 
-/// Those of the definitions that count; of an array that is as long as its list, the length of that.
-fn extents<'a>(modules: &[Module<'a>], chosen: &HashMap<String, Span>) -> Extents<'a> {
-    let mut extents = Extents::new();
+/// Those of the definitions in `chosen`; an array that is as long as its list has the length of that.
+fn declarations<'a>(modules: &[Module<'a>], chosen: &HashMap<String, Span>) -> Declarations<'a> {
+    let mut declarations = Declarations::new();
     for item in modules.iter().flat_map(|module| &module.items) {
         let Item::Variable(variable) = item else { continue };
         if chosen.get(variable.name.text) != Some(&variable.name.span) {
             continue;
         }
-        let mut shape = variable.shape.clone();
-        if let (Some(first @ None), Some(Init::List(list, span))) = (shape.first_mut(), &variable.init) {
+        let mut declared = Variable { linkage: Some(Linkage::Extern), init: None, ..variable.clone() };
+        if let (Some(first @ None), Some(Init::List(list, span))) = (declared.shape.first_mut(), &variable.init) {
             *first = Some(Expr { kind: ExprKind::Int { value: list.len() as u64, unsigned: false }, span: *span });
         }
-        extents.insert(variable.name.text, (shape, variable.align.clone()));
+        declarations.insert(variable.name.text, declared);
     }
-    extents
+    declarations
 }
 
 /// The variable, as a declaration if another definition counts; nothing where that has been before.
 fn one_variable<'a>(
     mut variable: Variable<'a>,
     chosen: &HashMap<String, Span>,
-    extents: &Extents<'a>,
+    declarations: &Declarations<'a>,
     defined: &BTreeSet<&str>,
 ) -> Option<Item<'a>> {
     let is_shared = variable.linkage.is_some();
@@ -251,17 +266,17 @@ fn one_variable<'a>(
         return None;
     }
     let is_elsewhere = chosen.get(variable.name.text).is_some_and(|chosen| chosen.source != variable.name.span.source);
-    if is_shared && variable.linkage != Some(Linkage::Extern) && is_elsewhere {
-        // Common variables of several sizes are as large as the largest.
-        variable.shape.iter_mut().take(1).for_each(|extent| *extent = None);
-        (variable.linkage, variable.init) = (Some(Linkage::Extern), None);
-    }
-    // A declaration without a length has that of the definition, so that it has its place.
-    if let Some((shape, align)) = extents.get(variable.name.text).filter(|_| is_shared && is_elsewhere) {
-        if matches!(variable.shape.first(), Some(None)) && shape.len() == variable.shape.len() {
-            variable.shape.clone_from(shape);
+    if let Some(declared) = declarations.get(variable.name.text).filter(|_| is_shared && is_elsewhere) {
+        if variable.linkage == Some(Linkage::Extern) {
+            // A declaration without a length has that of the definition, so that it has its place.
+            if matches!(variable.shape.first(), Some(None)) && declared.shape.len() == variable.shape.len() {
+                variable.shape.clone_from(&declared.shape);
+            }
+            variable.align.clone_from(&declared.align);
+        } else {
+            // Common variables may have several types.
+            variable = Variable { name: variable.name, span: variable.span, ..declared.clone() };
         }
-        variable.align.clone_from(align);
     }
     Some(Item::Variable(variable))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::body::{FRAME_ALIGN, PRAGMA_SINCE};
-use super::builder::{Extern, ModuleBuilder};
+use super::builder::{Declared, ModuleBuilder};
 use super::contract;
 use super::function;
 use super::initializer;
@@ -83,12 +83,8 @@ impl<'a> ModuleBuilder<'a> {
         if self.declared_before(variable, &layout)? {
             return Ok(());
         }
-        let is_extern = variable.linkage == Some(Linkage::Extern);
-        let stored = if is_extern { Some(layout.clone()) } else { None };
-        let id = self.variable(variable, layout, None)?;
-        if let Some(layout) = stored {
-            self.externs.insert(variable.name.text, Extern { layout, id, span: variable.name.span });
-        }
+        let id = self.variable(variable, layout.clone(), None)?;
+        self.keep_declared(variable, layout, id);
         Ok(())
     }
 
@@ -114,29 +110,48 @@ impl<'a> ModuleBuilder<'a> {
         Err(error.with_help("give it another name; in a function a register may be called so"))
     }
 
+    fn keep_declared(&mut self, variable: &tree::Variable<'a>, mut layout: VariableLayout, id: VarId) {
+        let is_extern = variable.linkage == Some(Linkage::Extern);
+        if !is_extern {
+            // An array that is as long as its list has its length now.
+            let shape = &self.program.variables[id.index()].shape;
+            (layout.shape.iter_mut().zip(shape)).for_each(|(extent, known)| *extent = *known);
+            layout.is_unsized = false;
+        }
+        self.declared.insert(variable.name.text, Declared { layout, id, span: variable.name.span, is_extern });
+    }
+
     /// Whether `variable` only repeats an `.extern` declaration, or is repeated by one.
     fn declared_before(&mut self, variable: &tree::Variable<'a>, layout: &VariableLayout) -> Result<bool, Diagnostic> {
         let name = variable.name;
         let Some((Symbol::Variable(id), _)) = self.scopes.find(name.text) else { return Ok(false) };
-        if variable.linkage == Some(Linkage::Extern) {
-            return Ok(true);
+        let Some(earlier) = self.declared.get_mut(name.text) else { return Ok(false) };
+        let is_extern = variable.linkage == Some(Linkage::Extern);
+        if !is_extern && !earlier.is_extern {
+            return Ok(false);
         }
-        let Some(earlier) = self.externs.remove(name.text) else { return Ok(false) };
-        let first = |error: Diagnostic| error.with_label(earlier.span, format!("'{}' is declared '.extern' here", name.text));
+        let (label, what) = if earlier.is_extern { ("declared '.extern'", "'.extern' declaration") } else { ("defined", "definition") };
+        let first_span = earlier.span;
+        let first = |error: Diagnostic| error.with_label(first_span, format!("'{}' is {label} here", name.text));
+        let was_extern = earlier.is_extern;
+        // A definition is one, whatever is wrong with it.
+        earlier.is_extern &= is_extern;
         if variable.linkage.is_none() {
             let error =
                 Diagnostic::error("linkage", name.span, format!("'{}' is '.extern' above, but this definition is not visible", name.text));
             return Err(first(error).with_help("write '.visible' before the definition"));
         }
         // Where the declaration is of another module, the linker has compared them.
-        let is_elsewhere = earlier.span.source != name.span.source;
-        let same_shape = is_elsewhere || earlier.layout.is_unsized || earlier.layout.shape == layout.shape;
-        let same_type = is_elsewhere || (earlier.layout.ty, earlier.layout.components) == (layout.ty, layout.components);
-        if !same_type || !same_shape {
-            let message = format!("'{}' has another type here than in its '.extern' declaration", name.text);
+        let is_elsewhere = first_span.source != name.span.source;
+        if !is_elsewhere && !earlier.layout.is_like(layout) {
+            let message = format!("'{}' has another type here than in its {what}", name.text);
             return Err(first(Diagnostic::error("type", name.span, message)));
         }
-        self.define(variable, layout.clone(), id)?;
+        let gives_size = was_extern && earlier.layout.is_unsized && !layout.is_unsized && variable.space.text != "shared";
+        if !is_extern || gives_size {
+            self.define(variable, layout.clone(), id)?;
+            self.keep_declared(variable, layout.clone(), id);
+        }
         Ok(true)
     }
 
@@ -321,6 +336,7 @@ impl<'a> ModuleBuilder<'a> {
     /// The program, unless something is wrong, and all that is.
     pub(super) fn finish(mut self, sources: Sources) -> (Option<Program>, Vec<Diagnostic>) {
         self.check_externs();
+        self.check_undefined_calls();
         function::check_defined(&mut self);
         self.check_function_names();
         let handed_over = if self.diags.iter().any(Diagnostic::is_error) { Ok(()) } else { module_registers::hand_over(&mut self) };
@@ -378,7 +394,7 @@ impl<'a> ModuleBuilder<'a> {
     /// Reports `.extern` variables that no definition followed. Without a size they cannot be used, unless they are dynamic shared
     /// memory; with one they are variables like any other, which the vendor's assembler warns of as well.
     fn check_externs(&mut self) {
-        let mut open: Vec<_> = self.externs.drain().collect();
+        let mut open: Vec<_> = self.declared.drain().filter(|(_, declared)| declared.is_extern).collect();
         open.sort_by_key(|(_, declared)| declared.span);
         for (name, declared) in open {
             let message = format!("'{name}' is declared '.extern' but defined nowhere in this module");
@@ -397,9 +413,28 @@ impl<'a> ModuleBuilder<'a> {
         }
     }
 
+    /// Reports calls of functions that none of several modules defines. A module alone is one of those that it needs, as `ptxas -c` takes
+    /// it: there such a call is reported when it is reached.
+    fn check_undefined_calls(&mut self) {
+        if self.program.modules.len() < 2 {
+            return;
+        }
+        for (callee, span) in std::mem::take(&mut self.undefined_calls) {
+            let name = self.index.functions[callee.index()].name;
+            let error = Diagnostic::error("link", span, format!("'{}' is called, but defined in none of the modules", name.text));
+            let error = self.with_hidden(error.with_label(name.span, "declared here"), name.text);
+            self.diags.push(error);
+        }
+    }
+
     /// What the linker says of a name that none of several modules defines.
     fn undefined_reference(&self, name: &str, span: Span) -> Diagnostic {
         let error = Diagnostic::error("link", span, format!("'{name}' is declared '.extern' but defined in none of the modules"));
+        self.with_hidden(error, name)
+    }
+
+    /// The same with what would help: a definition that its own module alone sees.
+    fn with_hidden(&self, error: Diagnostic, name: &str) -> Diagnostic {
         let own = format!("{name}$");
         let hidden = self.index.declared.iter().filter(|(declared, _)| declared.starts_with(&own)).map(|(_, span)| *span).min();
         match hidden {

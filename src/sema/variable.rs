@@ -44,6 +44,14 @@ impl VariableLayout {
         !self.shape.is_empty()
     }
 
+    /// Whether a variable declared so may be declared like `other` as well: the first extent may be left out.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let skipped = usize::from(self.is_unsized || other.is_unsized);
+        let inner = |layout: &Self| layout.shape.iter().skip(skipped).copied().collect::<Vec<u64>>();
+        (self.ty, self.opaque, self.components, self.is_array()) == (other.ty, other.opaque, other.components, other.is_array())
+            && inner(self) == inner(other)
+    }
+
     /// Bytes of one element of the array, which is a vector's whole.
     pub(super) fn element_bytes(&self) -> u64 {
         u64::from(self.ty.bytes()) * u64::from(self.components)

@@ -119,7 +119,17 @@ fn what_is_certified_holds_in_other_orders() {
 fn verdict(module: &str) -> String {
     let overrides = Overrides { grid: Some([2, 1, 1]), block: Some([64, 1, 1]), params: vec!["u32[256]".into()], ..Overrides::default() };
     let request = Request { modules: vec![fixtures().join(format!("orders/{module}.ptx"))], launch: LaunchChoice::MadeUp, overrides };
-    let opened = open(&request).unwrap();
+    verdict_on(&request)
+}
+
+/// The verdict on a launch file.
+fn verdict_on_file(file: &str) -> String {
+    let launch = LaunchChoice::File(fixtures().join(file));
+    verdict_on(&Request { modules: Vec::new(), launch, overrides: Overrides::default() })
+}
+
+fn verdict_on(request: &Request) -> String {
+    let opened = open(request).unwrap();
     let options = checked();
     let run = run_case(&opened.program, &opened.plan.cases[0], &options).unwrap();
     match of_run(&opened, &opened.plan.cases[0], &run, &options) {
@@ -154,4 +164,11 @@ fn verdicts_name_what_depends_on_the_order() {
     ] {
         assert_eq!(verdict(module), expected, "{module}");
     }
+}
+
+/// Sums in a buffer decide what is computed from that buffer alone.
+#[test]
+fn what_depends_on_a_buffer_does_not_depend_on_others() {
+    assert_eq!(verdict_on_file("orders/scatter.ron"), "every order but for rounding");
+    assert_eq!(verdict_on_file("orders/scatter_over_indices.ron"), "the rounding of what atom.global.add.f32 adds up, an address");
 }

@@ -3,12 +3,13 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use ptxdbg::base::{Diagnostic, Severity, Sources};
 use ptxdbg::debug::certificate::Certificate;
 use ptxdbg::debug::findings::Checks;
 use ptxdbg::debug::open::{OpenError, open};
-use ptxdbg::debug::{Criteria, LaunchChoice, Opened, Overrides, Request, RunOptions, verify_case_until};
+use ptxdbg::debug::{Criteria, Failure, LaunchChoice, Opened, Overrides, Request, RunOptions, verify_case_until};
 use ptxdbg::launch::{LaunchFile, plan};
 use ptxdbg::sema;
 
@@ -17,7 +18,11 @@ fn folder() -> PathBuf {
 }
 
 fn opened(file: &Path) -> Opened {
-    let request = Request { modules: Vec::new(), launch: LaunchChoice::File(file.to_path_buf()), overrides: Overrides::default() };
+    opened_with(file, Overrides::default())
+}
+
+fn opened_with(file: &Path, overrides: Overrides) -> Opened {
+    let request = Request { modules: Vec::new(), launch: LaunchChoice::File(file.to_path_buf()), overrides };
     match open(&request) {
         Ok(opened) => opened,
         Err(OpenError::File(message)) => panic!("{}: {message}", file.display()),
@@ -55,6 +60,31 @@ fn every_launch_leaves_what_its_file_says() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(files.len() >= 20, "{files:?}");
+}
+
+/// What words of the command line say of memory and variables goes before what the file says.
+#[test]
+fn words_give_memory_and_expect_variables() {
+    let failures = |file: &str, params: &[&str], expect: &[&str]| {
+        let words = |words: &[&str]| words.iter().map(|word| String::from(*word)).collect();
+        let overrides = Overrides { params: words(params), expect: words(expect), ..Overrides::default() };
+        let opened = opened_with(&folder().join(file), overrides);
+        let criteria = Criteria { exact: false, failing: Severity::Error };
+        let report = verify_case_until(&opened.program, &opened.plan.cases[0], &RunOptions::default(), criteria, || false).unwrap();
+        report.failures.iter().filter(|failure| matches!(failure, Failure::Mismatch { .. })).map(wrong_element).collect::<Vec<String>>()
+    };
+    let none: Vec<String> = Vec::new();
+    let expected = ["total=15,205,3005,40005"];
+    assert_eq!(failures("variables_launch.ron", &["in=10,20,30,40"], &expected), none);
+    assert_eq!(failures("variables_launch.ron", &["in=10,20,30,41"], &expected), ["total[3] = 41005, not 40005"]);
+    assert_eq!(failures("variables_launch.ron", &["in=10,20,30,40"], &["mean=5,9"]), ["mean[1] = 10 (0x41200000), not 9 (0x41100000)"]);
+    assert_eq!(failures("bytes_given.ron", &["heap=u32[4]=7,8,9,10"], &["out=7,8,9,10"]), none);
+    assert_eq!(failures("bytes_given.ron", &["heap=u32[4]=iota"], &["out=0,1,2,4"]), ["out[3] = 3, not 4"]);
+}
+
+fn wrong_element(failure: &Failure) -> String {
+    let Failure::Mismatch { element, value, expected, .. } = failure else { return String::new() };
+    format!("{element} = {value}, not {expected}")
 }
 
 /// Clean launches may have notes: those of `ignored.ron` are there, and a race that is one does not let the launch be certified.
@@ -121,8 +151,13 @@ fn mistakes(fields: &str) -> String {
     }
 }
 
-/// Files of pages with mistakes.
+/// The folder with files of pages with mistakes, which are written once: tests run side by side.
 fn data() -> PathBuf {
+    static WRITTEN: OnceLock<PathBuf> = OnceLock::new();
+    WRITTEN.get_or_init(written).clone()
+}
+
+fn written() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("launch_files");
     std::fs::create_dir_all(&folder).unwrap();
     let file = |count: u64, offsets: &[u64]| {
@@ -304,6 +339,7 @@ fn blocks_that_run_alone_are_blocks_of_the_grid() {
             "2:47: the blocks of a cluster run together, and (3, 1, 0) of this one is not named",
         ),
         ("grid: (4, 2, 1), cluster: (2, 1, 1), blocks: [(2, 1, 0), (3, 1, 0)]", "launch, only 2 of 8 blocks"),
+        ("grid: (4, 2, 1), blocks: []", "2:26: no block is named, and of a launch one runs at least (without 'blocks' all of them run)"),
         (
             "grid: (4, 2, 1), cooperative: true, blocks: [(0, 0, 0)]",
             "2:45: the blocks of a cooperative launch wait for each other, so none can run alone",
@@ -398,6 +434,19 @@ const LINKED: &[(&str, &str, &str)] = &[
         "b.ptx:4:24: 'x' has another type here than in another module [a.ptx:4:20: the other one]",
     ),
     (".common .global .u32 x[4];", ".common .global .u32 x[2];", ""),
+    (".common .global .u32 x;", ".common .global .f32 x;", ""),
+    (".common .global .b8 x[4];", ".common .global .u32 x;", ""),
+    (".weak .global .u32 x[4] = {5};", ".common .global .u32 x;", ""),
+    (
+        ".weak .global .u32 x = 5;",
+        ".common .global .u32 x[4];",
+        "b.ptx:4:22: 'x' has another length here than in another module [a.ptx:4:20: the other one]",
+    ),
+    (
+        ".weak .global .u32 x[2] = {5};",
+        ".weak .global .u32 x[4];",
+        "b.ptx:4:20: 'x' has another length here than in another module [a.ptx:4:20: the other one]",
+    ),
     (".extern .shared .f32 x[];", ".extern .shared .align 16 .b8 x[];", ""),
     (
         ".common .global .u32 x[4];",
@@ -450,12 +499,33 @@ const LINKED: &[(&str, &str, &str)] = &[
     (
         KERNEL,
         ".version 8.0\n.target sm_80\n.address_size 64\n",
-        "b.ptx:1:1: this module is for sm_80, and the first one for sm_90a [a.ptx:1:1: the first one]",
+        "b.ptx:1:1: this module is for sm_80, and those before it for sm_90a [a.ptx:1:1: the first one]",
+    ),
+    (KERNEL, ".version 8.0\n.target sm_90\n.address_size 64\n", ""),
+    (".version 8.0\n.target sm_80\n.address_size 64\n", ".version 8.0\n.target sm_86\n.address_size 64\n", ""),
+    (".version 8.8\n.target sm_103\n.address_size 64\n", ".version 8.8\n.target sm_100f\n.address_size 64\n", ""),
+    (
+        ".version 8.8\n.target sm_103\n.address_size 64\n",
+        ".version 8.8\n.target sm_100a\n.address_size 64\n",
+        "b.ptx:1:1: this module is for sm_100a, and those before it for sm_103 [a.ptx:1:1: the first one]",
+    ),
+    (
+        ".extern .func f(.reg .u32 v);\n.visible .entry k() { call f, (5); ret; }",
+        ".func f(.reg .u32 v) { ret; }",
+        "a.ptx:5:28: 'f' is called, but defined in none of the modules [a.ptx:4:15: declared here] \
+         [b.ptx:4:7: this one is seen in its own module alone]",
+    ),
+    (".extern .func f(.reg .u32 v);", KERNEL, ""),
+    (
+        ".extern .func (.param .u32 r) vprintf(.param .u64 f, .param .u64 v);\n.visible .entry k() { .param .u64 p, q; .param .u32 r; \
+         st.param.u64 [p], 0; st.param.u64 [q], 0; call (r), vprintf, (p, q); ret; }",
+        ".visible .global .u32 x;",
+        "",
     ),
     (
         KERNEL,
         ".version 8.0\n.target sm_90a\n.address_size 32\n",
-        "b.ptx:1:1: this module is for addresses of 32 bits, and the first one for addresses of 64 bits [a.ptx:1:1: the first one]",
+        "b.ptx:1:1: this module is for addresses of 32 bits, and those before it for addresses of 64 bits [a.ptx:1:1: the first one]",
     ),
 ];
 
@@ -469,6 +539,36 @@ fn modules_that_do_not_go_together_are_refused_with_both_places() {
     let (program, _) = sema::load_file(&mut Sources::default(), &folder().join("pointers.ptx")).unwrap();
     let errors = plan(&file, &program.unwrap(), "a.ptx", &Overrides::default()).unwrap_err();
     assert_eq!(described(&file.sources, &errors), "1:34: a launch file has either 'module' or 'modules'");
+}
+
+/// What a thread reads of a variable that several modules define, as nvlink 13.0 links them.
+#[test]
+fn of_several_definitions_the_one_that_the_linker_takes_counts() {
+    let chosen = |texts: [&str; 2]| {
+        let texts = texts
+            .iter()
+            .zip(["a.ptx", "b.ptx"])
+            .map(|(body, name)| (name.to_string(), format!(".version 8.0\n.target sm_90a\n.address_size 64\n{body}\n")));
+        let maps = ptxdbg::program::map::Maps::default();
+        let (program, diagnostics) = sema::load_linked(&mut Sources::default(), texts.collect(), &maps);
+        let program = program.unwrap_or_else(|| panic!("{diagnostics:?}"));
+        let all: Vec<_> = program.variables.iter().filter(|variable| &*variable.name == "x").collect();
+        assert_eq!(all.len(), 1);
+        (all[0].bytes, all[0].init.clone())
+    };
+    let (weak, common) = (".weak .global .u32 x = 5;", ".common .global .u32 x;");
+    for (texts, expected) in [
+        ([weak, common], (4, vec![5, 0, 0, 0])),
+        ([common, weak], (4, vec![5, 0, 0, 0])),
+        ([weak, ".weak .global .u32 x = 6;"], (4, vec![5, 0, 0, 0])),
+        ([weak, ".visible .global .u32 x;"], (4, vec![])),
+        ([common, ".visible .global .u32 x[4] = {7};"], (16, vec![7])),
+        ([common, ".common .global .b8 x[64];"], (64, vec![])),
+    ] {
+        let (bytes, mut init) = chosen(texts);
+        init.truncate(expected.1.len().max(init.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)));
+        assert_eq!((bytes, init), expected, "{texts:?}");
+    }
 }
 
 #[test]

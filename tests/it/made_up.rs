@@ -496,14 +496,18 @@ fn number(opened: &Opened, index: usize) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// What is said of a kernel of `graph.ptx` and what is found in its run.
-fn of_graph(kernel: &str, words: &[&str]) -> (String, Vec<String>, [u32; 3], Option<Certificate>) {
+fn opened_graph(kernel: &str, words: &[&str]) -> Opened {
     let overrides = Overrides {
         kernel: Some(kernel.to_string()),
         params: words.iter().map(|word| (*word).to_string()).collect(),
         ..Overrides::default()
     };
-    let opened = open(&Request { modules: vec![fixtures().join("made_up/graph.ptx")], launch: LaunchChoice::MadeUp, overrides }).unwrap();
+    open(&Request { modules: vec![fixtures().join("made_up/graph.ptx")], launch: LaunchChoice::MadeUp, overrides }).unwrap()
+}
+
+/// What is said of a kernel of `graph.ptx` and what is found in its run.
+fn of_graph(kernel: &str, words: &[&str]) -> (String, Vec<String>, [u32; 3], Option<Certificate>) {
+    let opened = opened_graph(kernel, words);
     let options = RunOptions { checks: Checks::ALL, ..RunOptions::unwatched() };
     let report = verify_case(&opened.program, &opened.plan.cases[0], &options, false).unwrap();
     let found = report.findings.iter().map(|finding| finding.id.word().to_string()).collect();
@@ -526,6 +530,24 @@ fn indices_lead_threads_to_the_same_elements_and_stay_inside() {
     // Inside an array that is given, the indices are below its length.
     let (text, found, _, _) = of_graph("permute", &["in=u32[8]=iota"]);
     assert!(text.contains("len: 64, init: Random(seed: 2, low: 0, high: 7)") && found.is_empty(), "{text} {found:?}");
+}
+
+/// A number that is given says how many threads have something to do.
+#[test]
+fn a_grid_has_the_blocks_that_a_given_number_asks_for() {
+    for (words, grid, why) in [
+        (&["nodes=1000"][..], 32, "as many blocks as nodes = 1000 asks for"),
+        (&["nodes=33"], 2, "as many blocks as nodes = 33 asks for"),
+        (&["nodes=20"], 1, "as many blocks as nodes = 20 asks for"),
+        (&[], 2, "two blocks where the code distinguishes them"),
+    ] {
+        let opened = opened_graph("push_atomically", words);
+        let launch = &opened.plan.cases[0].launches[0];
+        let said = launch.reasons.iter().find(|reason| reason.what == "grid").map(|reason| reason.why.as_str());
+        assert_eq!((launch.grid, said), ([grid, 1, 1], Some(why)), "{words:?}");
+        let (text, found, _, _) = of_graph("push_atomically", words);
+        assert!(found.is_empty(), "{words:?} {found:?} {text}");
+    }
 }
 
 #[test]

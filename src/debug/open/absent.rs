@@ -48,15 +48,10 @@ pub(super) fn is_ptx(path: &Path, text: &str) -> Result<(), String> {
     Err(format!("{}:{}:{}: this is no PTX: a module begins with .version, and here is {here}", path.display(), place.line, place.column))
 }
 
-/// Why the file at `path` cannot be read as text. What comes through a pipe can be read once, and a binary is read here and there.
+/// Why the file at `path` cannot be read as text.
 pub(super) fn unreadable(path: &Path, error: &FileError) -> String {
     match error {
-        FileError::Binary { .. } if !path.is_file() => {
-            format!("{error}; programs, libraries and cubins are read from files, not through a pipe: write it to a file and give that")
-        }
-        FileError::Unreadable { .. } if path == Path::new("-") => {
-            "'-' is no file: give standard input as /dev/stdin where it is PTX, and programs and libraries as files".to_string()
-        }
+        FileError::Unreadable { .. } if path == Path::new("-") => "'-' is no file: give standard input as /dev/stdin".to_string(),
         FileError::Binary { .. } | FileError::Unreadable { .. } | FileError::TooLarge { .. } => error.to_string(),
     }
 }

@@ -3,6 +3,7 @@
 mod absent;
 pub mod asm;
 mod driver;
+mod give;
 mod linked;
 pub mod modules;
 mod outside;
@@ -20,15 +21,15 @@ use self::modules::{Chosen, apart, choose, choose_at};
 pub use self::modules::{read_text_module, read_text_module_at};
 use super::arrays;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span, save};
-use crate::container::{self, bundle};
+use crate::container::{self, bundle, pipe};
 use crate::launch::file::{Launch, Param};
 use crate::launch::foreign::foreign;
-use crate::launch::given::{self, Formal, Given, Own};
+use crate::launch::given::{self, Formal, Own};
 use crate::launch::nvcc::{self, Compiler};
 use crate::launch::variables::{self, Names, VariableFormal};
 use crate::launch::{
     self, Basis, Content, Element, Kind, Known, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Plan, Reason, Study, ValuePath,
-    relocate, ron_text, wanted,
+    memory_words, relocate, ron_text, wanted,
 };
 use crate::program::map::Maps;
 use crate::program::{FuncId, Program, is_called};
@@ -228,8 +229,10 @@ fn refuse_foreign(path: &Path) -> Result<(), OpenError> {
 
 /// The first bytes of the file at `path`; none of what cannot be read, which is said when all of it is.
 fn head(path: &Path) -> Vec<u8> {
+    if let Some(kept) = pipe::kept(path) {
+        return kept.iter().copied().take(HEAD_BYTES as usize).collect();
+    }
     let mut head = Vec::new();
-    // A pipe can be read once only.
     let file = std::fs::File::open(path).ok().filter(|file| file.metadata().is_ok_and(|metadata| metadata.is_file()));
     let read = file.map(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
     read.filter(Result::is_ok).map_or(Vec::new(), |_| head)
@@ -333,19 +336,22 @@ fn change(file: &mut LaunchFile, overrides: &Overrides, program: &Arc<Program>, 
     let named = add_words(&mut file.sources, "--arg", &overrides.params);
     // A kernel that does not exist is an error of the launch, found when that is resolved.
     if let (Some((number, formals)), false) = (&found, named.is_empty()) {
-        let (words, variables) = (texts(&named, &overrides.params), variables_of(program));
+        let (mut words, variables) = (texts(&named, &overrides.params), variables_of(program));
+        let memory = file.launches().get(*number).map(|(_, launch)| launch.memory.clone()).unwrap_or_default();
+        let given_memory = memory_words::take(&mut words, formals, &memory, Path::new(""))?;
         let names = Names { params: formals, variables: &variables };
         let given = given::read(&words, names, Path::new(""))?;
         let given_variables = variables::read(&words, names, Path::new(""))?;
-        give(file, *number, given);
-        give_variables(file, *number, given_variables);
+        give::params(file, *number, given);
+        give::memory(file, *number, given_memory);
+        give::variables(file, *number, given_variables);
     } else if let (None, Some(word)) = (sole, named.first()) {
         let span = Span::new(*word, 0, overrides.params[0].len() as u32);
         let message = format!("the launch file has {} launches, and a parameter is changed of one alone", file.launches().len());
         return Err(vec![Diagnostic::error("arg", span, message).with_help("choose a kernel that has one launch there: -k NAME")]);
     }
     let (launch, formals) = found.as_ref().map_or((0, &[][..]), |(number, formals)| (*number, formals));
-    expect(file, overrides, launch, formals)
+    expect(file, overrides, (launch, formals), program)
 }
 
 /// The number of the launch that words are about: the sole one, or the sole one of the kernel that is chosen.
@@ -356,33 +362,6 @@ fn sole_launch(file: &LaunchFile, overrides: &Overrides) -> Option<usize> {
     let mut chosen = launches.iter().enumerate().filter(|(_, (_, launch))| launch.is_of(wanted));
     let sole = chosen.next().map(|(number, _)| number);
     sole.filter(|_| chosen.next().is_none())
-}
-
-/// Puts the parameters that words give into launch number `number`.
-fn give(file: &mut LaunchFile, number: usize, given: Given) {
-    let place = file.launches().get(number).map(|(place, _)| place.clone()).unwrap_or_default();
-    let folder = file.folder.clone();
-    for (index, (mut param, source)) in given {
-        launch::carry_param(&mut param, Path::new(""), &folder);
-        let Some(launch) = file.content.launches_mut().get_mut(number) else { return };
-        match launch.params.get_mut(index) {
-            Some(before) => before.give(param),
-            // What is missing in the launch file before it is an error of the launch.
-            None => launch.params.push(param),
-        }
-        file.given.push((place.param(index), source));
-    }
-}
-
-/// The same for variables of the module.
-fn give_variables(file: &mut LaunchFile, number: usize, given: Vec<variables::Given>) {
-    let place = file.launches().get(number).map(|(place, _)| place.clone()).unwrap_or_default();
-    let folder = file.folder.clone();
-    for mut given in given {
-        launch::carry_init(&mut given.init, Path::new(""), &folder);
-        file.given.push((given.place(&place), given.source));
-        file.content.launches_mut().get_mut(number).into_iter().for_each(|launch| given.clone().put(launch));
-    }
 }
 
 /// The variables of the module that words can be for; those that nvcc declares by the byte have the types that their accesses show.
@@ -476,7 +455,7 @@ pub fn open_words(module: PathBuf, program: Arc<Program>, words: &[String], over
     let is_whole = is_whole && Study::new(&program, kernel, "", &known).constants().is_empty();
     let (origin, expected) = (Origin::Arguments(whole), Vec::new());
     let mut file = LaunchFile { content: made.content, folder: PathBuf::new(), sources, origin, given: origins, expected };
-    let expected = expect(&mut file, overrides, 0, &formals);
+    let expected = expect(&mut file, overrides, (0, &formals), &program);
     expected.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
     let mut opened = finish(file, program, module, &Overrides { folders: overrides.folders.clone(), ..Overrides::default() })?;
     if is_whole {
@@ -527,9 +506,15 @@ pub(in crate::debug) fn made_up_with(program: &Arc<Program>, kernel: FuncId, kno
 }
 
 /// Puts what the command line expects of buffers into `file`.
-fn expect(file: &mut LaunchFile, overrides: &Overrides, launch: usize, formals: &[Formal]) -> Result<(), Vec<Diagnostic>> {
+fn expect(
+    file: &mut LaunchFile,
+    overrides: &Overrides,
+    (launch, formals): (usize, &[Formal]),
+    program: &Program,
+) -> Result<(), Vec<Diagnostic>> {
     let named = add_words(&mut file.sources, "--expect", &overrides.expect);
-    let params = wanted::Named { launch, formals, folder: Path::new("") };
+    let variables = if named.is_empty() { Vec::new() } else { variables_of(program) };
+    let params = wanted::Named { launch, formals, variables: &variables, folder: Path::new("") };
     wanted::expect(file, &texts(&named, &overrides.expect), overrides.tolerance, params)
 }
 

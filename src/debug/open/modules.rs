@@ -269,9 +269,29 @@ pub fn apart(program: Arc<Program>, occupied: &[Range<u64>]) -> Arc<Program> {
 /// # Errors
 /// A file that is no text, holds something else than PTX, or cannot be compiled. What is wrong with a text are diagnostics.
 pub fn read_linked(paths: &[PathBuf], compiler: &Compiler, maps: &Maps) -> Result<Module, OpenError> {
-    let text = |path: &PathBuf| Ok((path.display().to_string(), text_of(path, compiler)?));
-    let texts = paths.iter().map(text).collect::<Result<Vec<_>, OpenError>>()?;
+    let mut texts = Vec::new();
+    for path in paths {
+        let mut parts = Vec::new();
+        let listed = visit_file(path, Reading { compiler, arch: None }, |part| parts.push(part))?;
+        let part = sole_part(path, parts, &listed)?;
+        texts.push((part.module.path.display().to_string(), part.text));
+    }
     Ok(load_linked(texts, maps))
+}
+
+/// The module that a file has, where one is meant.
+fn sole_part(path: &Path, parts: Vec<Part>, listed: &ListedFile) -> Result<Part, OpenError> {
+    let count = parts.len();
+    let first = parts.first().map(|part| part.module.path.display().to_string()).unwrap_or_default();
+    match (<[Part; 1]>::try_from(parts), listed.problems.first()) {
+        (Ok([part]), _) => Ok(part),
+        (Err(_), Some(problem)) if count == 0 => Err(OpenError::File(problem.to_string())),
+        (Err(_), _) => Err(OpenError::File(format!(
+            "{} has {}, and one is linked: name it, such as {first}",
+            path.display(),
+            counted(count as u64, "module")
+        ))),
+    }
 }
 
 /// The module that these texts are, each with its name; several are linked.

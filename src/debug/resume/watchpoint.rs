@@ -61,10 +61,11 @@ impl Watchpoint {
         }
     }
 
-    /// Replaces the bytes by `new`; returns the old ones, zeros if it did not exist.
+    /// Replaces the bytes by `new`; returns the old ones: zeros if it did not exist, nothing of global memory that was not known.
     pub fn replace(&mut self, new: Vec<u8>) -> Vec<u8> {
-        let zeros = vec![0; new.len()];
-        self.bytes.replace(new).unwrap_or(zeros)
+        let is_global = matches!(&self.target, Target::Memory(target) if same_space(target.space) == Space::Global);
+        let unknown = if is_global { Vec::new() } else { vec![0; new.len()] };
+        self.bytes.replace(new).unwrap_or(unknown)
     }
 
     /// The lanes whose access is one that the watchpoint stops at.
@@ -212,7 +213,7 @@ impl Watchpoint {
     }
 }
 
-/// What a place holds now; none if its block is not on the machine, or the memory is not there.
+/// What a place holds now; none if its block is not on the machine, the memory is not there, or nothing of it is known.
 pub fn bytes_of(target: &Target, machine: &Machine) -> Option<Vec<u8>> {
     match target {
         Target::Register(target) => {
@@ -225,6 +226,10 @@ pub fn bytes_of(target: &Target, machine: &Machine) -> Option<Vec<u8>> {
 
 fn memory_bytes(target: &MemoryTarget, machine: &Machine) -> Option<Vec<u8>> {
     let MemoryTarget { space, owner, address, bytes, .. } = *target;
+    let unknown = || machine.device().unknown(address, bytes).iter().map(|range| range.end - range.start).sum::<u64>();
+    if same_space(space) == Space::Global && bytes > 0 && unknown() == bytes {
+        return None;
+    }
     let mut out = vec![0; usize::try_from(bytes).ok()?];
     memory::fill(machine, &Bytes { space, owner, address, bytes }, &mut out)?;
     Some(out)

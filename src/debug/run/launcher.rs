@@ -47,7 +47,10 @@ impl<'a> Job<'a> {
         buffers.iter().for_each(|buffer| buffer.at.iter().for_each(|at| device.reserve(*at..at + buffer.bytes)));
         for buffer in buffers.iter().filter(|buffer| buffer.launch == fault_context.index) {
             self.check_room(&device, (&buffer.name, &buffer.contents, buffer.bytes))?;
-            let address = make_buffer(&mut device, buffer)?;
+            let address = match buffer.variable {
+                Some(variable) => self.program.variables[variable.index()].location.address,
+                None => make_buffer(&mut device, buffer)?,
+            };
             if buffer.expect.is_none() && buffers.iter().any(|other| other.expect.is_some()) {
                 device.leave_uncompared(address..address + buffer.bytes);
             }
@@ -148,9 +151,7 @@ fn make_buffer(device: &mut Device, buffer: &PlannedBuffer) -> Result<u64, RunEr
         write(device, address)?;
         return Ok(address);
     }
-    // Recorded suites store 8-bit results as words, into buffers that are declared by the byte.
-    let padding = if buffer.element.bytes() == 1 { buffer.bytes.saturating_mul(3) } else { 0 };
-    let address = device.allocate_padded(&buffer.name, buffer.bytes, padding, fill)?;
+    let address = device.allocate_padded(&buffer.name, buffer.bytes, buffer.padding, fill)?;
     if let Contents::Pages(pages) = &buffer.contents {
         device.know_only(address, pages.offsets.iter().copied());
     }

@@ -24,7 +24,8 @@ pub(super) fn inputs_of(program: &Program, case: &Case) -> Vec<SavedInput> {
         let number = if many { format!(" in launch {}", index + 1) } else { String::new() };
         saved(format!("the parameters of {kernel}{number}"), launch_digest(launch))
     });
-    let buffers = case.buffers.iter().filter_map(|buffer| Some(saved(buffer_name(buffer), buffer_digest(buffer).ok()?)));
+    let made = case.buffers.iter().filter(|buffer| buffer.variable.is_none());
+    let buffers = made.filter_map(|buffer| Some(saved(buffer_name(buffer), buffer_digest(buffer).ok()?)));
     launches.chain(buffers).collect()
 }
 

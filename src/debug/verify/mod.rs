@@ -304,10 +304,9 @@ fn compare_buffer(device: &Device, address: u64, buffer: &PlannedBuffer, exact: 
     let read = |offset: u64, out: &mut [u8]| device.read(address + offset, out).map_err(RunError::from);
     let tolerance = if exact { Tolerance::Bits } else { expect.tolerance };
     let PlannedBuffer { element, bytes, ignored, .. } = buffer;
-    let unknown = device.unknown(address, *bytes).into_iter().map(|range| range.start - address..range.end - address);
-    let mut ignored: Vec<_> = ignored.iter().cloned().chain(unknown).collect();
-    join_ranges(&mut ignored);
-    let compared = Compared { element: *element, tolerance, bytes: *bytes, ignored: &ignored, kept: MISMATCHES_LISTED };
+    let mut unknown: Vec<_> = device.unknown(address, *bytes).into_iter().map(|range| range.start - address..range.end - address).collect();
+    join_ranges(&mut unknown);
+    let compared = Compared { element: *element, tolerance, bytes: *bytes, ignored, unknown: &unknown, kept: MISMATCHES_LISTED };
     expect.compare(&compared, read)
 }
 

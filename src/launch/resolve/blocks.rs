@@ -10,11 +10,15 @@ impl Resolver<'_> {
     /// The blocks that the launch names, in order of their indices, each once.
     pub(super) fn blocks(&mut self, place: &ValuePath, launch: &Launch, shape: &Shape) -> Vec<[u32; 3]> {
         let list = place.field("blocks");
-        let named: BTreeSet<[u32; 3]> = launch.blocks.iter().map(|(x, y, z)| [*x, *y, *z]).collect();
+        let Some(blocks) = &launch.blocks else { return Vec::new() };
+        if blocks.is_empty() {
+            self.error_with_help(&list, "no block is named, and of a launch one runs at least", "without 'blocks' all of them run");
+        }
+        let named: BTreeSet<[u32; 3]> = blocks.iter().map(|(x, y, z)| [*x, *y, *z]).collect();
         if !named.is_empty() && launch.cooperative {
             self.error(&list, "the blocks of a cooperative launch wait for each other, so none can run alone");
         }
-        for (number, (x, y, z)) in launch.blocks.iter().enumerate() {
+        for (number, (x, y, z)) in blocks.iter().enumerate() {
             let (place, index) = (list.item(number), [*x, *y, *z]);
             if index.iter().zip(shape.grid).any(|(at, extent)| *at >= extent) {
                 let [gx, gy, gz] = shape.grid;

@@ -65,13 +65,16 @@ impl Resolver<'_> {
         let contents = self.contents(&init, buffer, source, bytes);
         // What is expected of a buffer without a size, which is an error, may have any.
         let expected = buffer.expect.as_ref().filter(|_| is_sized);
-        let expect = expected.and_then(|expect| self.expect(place, buffer, expect, (&shape, bytes)));
+        let places = (&place.field("expect"), &place.field("tolerance"));
+        let expect = expected.and_then(|expect| self.expect(places, buffer, expect, (&shape, bytes)));
         self.check_comparison(place, buffer, bytes);
         PlannedBuffer {
             name: buffer.name.clone(),
             element,
             shape,
             bytes,
+            variable: None,
+            padding: 0,
             at: None,
             contents,
             parts: Vec::new(),
@@ -249,23 +252,31 @@ impl Resolver<'_> {
         Contents::Made(element, Recipe::Random { seed, low, high })
     }
 
-    fn expect(&mut self, place: &ValuePath, buffer: &Buffer, expect: &Init, (shape, bytes): (&[u64], u64)) -> Option<Expect> {
-        let tolerance = buffer.tolerance.unwrap_or_default();
-        self.check_tolerance(&place.field("tolerance"), buffer.elem, tolerance);
-        let place = place.field("expect");
+    /// What a buffer must hold; the places are those of that and of how close it must be.
+    pub(super) fn expect(
+        &mut self,
+        (place, tolerance_place): (&ValuePath, &ValuePath),
+        buffer: &Buffer,
+        expect: &Init,
+        (shape, bytes): (&[u64], u64),
+    ) -> Option<Expect> {
+        let (tolerance, compare) = (buffer.tolerance.unwrap_or_default(), buffer.compare);
+        self.check_tolerance(tolerance_place, buffer.elem, tolerance);
+        if let Init::Pages(name) = expect {
+            return Some(Expect { contents: self.pages(place, name, bytes), tolerance, compare });
+        }
         if !matches!(expect, Init::Values(_) | Init::File(_) | Init::Slice { .. }) {
-            self.error(&place, "'expect' is Values, File or Slice");
+            self.error(place, "'expect' is Values, File, Slice or Pages");
             return None;
         }
-        let source = self.source(&place, expect)?;
+        let source = self.source(place, expect)?;
         let found = source.shape(buffer.elem);
         if !agree(&found, shape) {
             let message = format!("buffer '{}' has shape {shape:?}, and what is expected of it {found:?}", buffer.name);
-            self.error(&place, message);
+            self.error(place, message);
             return None;
         }
-        let contents = self.sized(&place, buffer, source, bytes);
-        Some(Expect { contents, tolerance, compare: buffer.compare })
+        Some(Expect { contents: self.sized(place, buffer, source, bytes), tolerance, compare })
     }
 
     /// What says how a buffer is compared must have something to be compared with.

@@ -13,6 +13,9 @@ use crate::program::{self, Content, Texels, map};
 /// Parameters of a kernel at most, each of which can be the handle of an image.
 const PARAMS_MAX: u64 = 1 << 16;
 
+/// Of what the address of a texture or a surface is a multiple (cudaDeviceProp::textureAlignment).
+const TEXTURE_ALIGN: u64 = 512;
+
 /// Texels of an extent at most.
 const EXTENT_MAX: u32 = 1 << 27;
 
@@ -152,18 +155,10 @@ impl Resolver<'_> {
         }
     }
 
-    /// The texels, at address 0, and the buffer they lie in.
+    /// The texels, at their address in the buffer they lie in, and that.
     fn texels(&mut self, index: usize, place: &ValuePath, extents: &Extents<'_>, scope: &mut Scope) -> Option<(Texels, usize)> {
-        let buffer = match extents.buffer {
-            BufferRef::Buffer(buffer) => self.define_buffer(index, &place.field("buffer"), buffer, scope)?,
-            BufferRef::Alias(name) => match scope.by_name.get(name) {
-                Some(buffer) => *buffer,
-                None => {
-                    self.error(&place.field("buffer"), format!("there is no buffer '{name}' yet"));
-                    return None;
-                }
-            },
-        };
+        let memory = place.field("buffer");
+        let (buffer, first) = self.memory_of(index, (&memory, &memory), extents.buffer, (scope, TEXTURE_ALIGN))?;
         let geometry = self.geometry(place, extents)?;
         if !matches!(extents.channels, 1 | 2 | 4) {
             self.error(&place.field("channels"), format!("a texel has 1, 2 or 4 channels, not {}", extents.channels));
@@ -178,8 +173,8 @@ impl Resolver<'_> {
         let mut extent = [1; 3];
         extent.iter_mut().zip(extents.shape).for_each(|(extent, length)| *extent = *length);
         let layers = extents.layers.unwrap_or(1);
-        let texels = Texels { address: 0, channel, channels: extents.channels, extent, geometry, layers, linear: extents.linear };
-        let (needed, there) = (texels.bytes().unwrap_or(u64::MAX), scope.buffers[buffer].bytes);
+        let texels = Texels { address: first, channel, channels: extents.channels, extent, geometry, layers, linear: extents.linear };
+        let (needed, there) = (texels.bytes().unwrap_or(u64::MAX), scope.buffers[buffer].bytes - first);
         if needed > there {
             let message = format!("the texels take {}, and buffer '{}' has {}", count(needed), scope.buffers[buffer].name, count(there));
             self.error(&place.field("shape"), message);

@@ -9,15 +9,19 @@ use crate::launch::tensor_map::{Im2col, TensorMap};
 use crate::launch::value_path::ValuePath;
 use crate::program::{self, BoxShape, RANK_MAX};
 
+/// Of what the address of a tensor is a multiple (cuTensorMapEncodeTiled).
+const TENSOR_ALIGN: u64 = 16;
+
 impl Resolver<'_> {
     /// The map an entry means.
     pub(super) fn tensor_map(&mut self, launch_index: usize, place: &ValuePath, map: &TensorMap, scope: &mut Scope) -> Option<ParamValue> {
-        let buffer = self.tensor_memory(launch_index, &place.field("buffer"), &map.buffer, scope)?;
+        let memory = place.field("buffer");
+        let (buffer, first) = self.memory_of(launch_index, (&memory, &memory.item(0)), &map.buffer, (scope, TENSOR_ALIGN))?;
         if !self.lengths_agree(place, map) {
             return None;
         }
         let planned = program::TensorMap {
-            address: 0,
+            address: first,
             element: map.elem,
             rank: map.dims.len(),
             dims: filled(&map.dims, 1),
@@ -33,18 +37,36 @@ impl Resolver<'_> {
         for error in &broken {
             self.error(&place.field(error.field), error.message.clone());
         }
-        let fits = broken.is_empty() && self.tensor_fits(place, &planned, scope.buffers[buffer].bytes);
+        let fits = broken.is_empty() && self.tensor_fits(place, &planned, scope.buffers[buffer].bytes - first);
         fits.then(|| ParamValue::TensorMap { buffer, map: Box::new(planned) })
     }
 
-    fn tensor_memory(&mut self, launch_index: usize, place: &ValuePath, memory: &BufferRef, scope: &mut Scope) -> Option<usize> {
-        match memory {
-            BufferRef::Buffer(buffer) => self.define_buffer(launch_index, &place.item(0), buffer, scope),
-            BufferRef::Alias(name) => match self.address(&place.item(0), name, 0, scope)? {
-                ParamValue::Address { buffer, .. } => Some(buffer),
-                _ => None,
-            },
+    /// The buffer that a tensor, a texture or a surface lies in, and its first byte there, a multiple of `align`; the places are those of
+    /// that and of a buffer that is defined there.
+    pub(super) fn memory_of(
+        &mut self,
+        launch_index: usize,
+        (place, defined): (&ValuePath, &ValuePath),
+        memory: &BufferRef,
+        (scope, align): (&mut Scope, u64),
+    ) -> Option<(usize, u64)> {
+        let (name, first) = match memory {
+            BufferRef::Buffer(buffer) => return self.define_buffer(launch_index, defined, buffer, scope).map(|buffer| (buffer, 0)),
+            BufferRef::Alias(name) => (name, 0),
+            BufferRef::Offset(name, first) => (name, *first),
+        };
+        let Some(&buffer) = scope.by_name.get(name) else {
+            self.no_buffer(&place.item(0), name, scope);
+            return None;
+        };
+        let bytes = scope.buffers[buffer].bytes;
+        if first > bytes || !first.is_multiple_of(align) {
+            let message =
+                format!("it begins at a multiple of {align} bytes in buffer '{name}', which has {}, not at {first}", count(bytes));
+            self.error(&place.item(1), message);
+            return None;
         }
+        Some((buffer, first))
     }
 
     /// Every list must have an entry for each dimension.

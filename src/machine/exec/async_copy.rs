@@ -93,9 +93,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.check_sizes(&sizes, active)?;
         let to = self.blocks_of_lanes(bulk.to, &sizes, true, group, active)?;
         let from = self.blocks_of_lanes(bulk.from, &sizes, false, group, active)?;
-        self.check_known_blocks(&from, &sizes, active, group)?;
+        self.check_known_blocks(&from, ("copy", &sizes), active, group)?;
         if bulk.reduction.is_some() {
-            self.check_known_blocks(&to, &sizes, active, group)?;
+            self.check_known_blocks(&to, ("reduction", &sizes), active, group)?;
         }
         let barriers = match bulk.completion {
             Completion::Mbarrier(place) => Some(self.barriers_of_lanes(place, group, active)?),
@@ -151,9 +151,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for lane in active.iter().filter(|lane| sizes[*lane] > 0) {
             // The first and the last unit in one allocation means all of it.
             let address = all.addresses[lane];
-            let first = self.only_segment(one_lane(address, lane), place.space, write, group)?;
+            let first = self.segment_there(one_lane(address, lane), place.space, write, group)?;
             let last = address.wrapping_add(u64::from(sizes[lane] - BULK_UNIT));
-            let last = self.only_segment(one_lane(last, lane), place.space, write, group);
+            let last = self.segment_there(one_lane(last, lane), place.space, write, group);
             if !last.is_ok_and(|last| self.are_together(&first, &last)) {
                 let nearby = self.nearby(first.space, first.access.min, u64::from(sizes[lane]), group).unwrap_or_default();
                 let message = format!("a bulk copy of {} bytes at {address:#x}: {nearby}", sizes[lane]);
@@ -169,19 +169,17 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn check_known_blocks(
         &self,
         places: &PerLane<Option<Destination>>,
-        sizes: &PerLane<u32>,
+        (what, sizes): (&str, &PerLane<u32>),
         active: LaneMask,
         group: &Group,
     ) -> Result<(), Box<Trap>> {
         let unknown = |lane: usize| {
             let at = places[lane].filter(|at| matches!(at.owner, MemoryOwner::Global))?.address;
             let unknown = self.global.find(at)?.first_unknown(at, at, sizes[lane].into())?;
-            Some(LaneAccess::new([unknown; 32], LaneMask::of(lane), 1))
+            let what = format!("a bulk {what} of {} bytes from {at:#x} on takes memory that is not known", sizes[lane]);
+            Some(self.byte_fault(&what, unknown, false, lane, group))
         };
-        match active.iter().find_map(unknown) {
-            Some(access) => Err(self.memory_fault(&access, Space::Global, false, group)),
-            None => Ok(()),
-        }
+        active.iter().find_map(unknown).map_or(Ok(()), Err)
     }
 
     pub(super) fn only_segment(
@@ -193,6 +191,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     ) -> Result<AccessSegment, Box<Trap>> {
         let segments = self.locate(&mut access, space, write, group)?.with(access);
         segments.into_iter().next().ok_or_else(|| self.trap(TrapKind::OutOfBounds, access.mask, "no memory at the address"))
+    }
+
+    /// The segment of an access to memory that is there, known or not.
+    fn segment_there(&self, access: LaneAccess, space: Space, write: bool, group: &Group) -> Result<AccessSegment, Box<Trap>> {
+        // What is written need not be known, so a source is looked for as if it were, and a fault is that of what is done.
+        let found = self.only_segment(access, space, true, group);
+        found.map_err(|fault| if write { fault } else { self.memory_fault(&access, space, false, group) })
     }
 
     fn are_together(&self, first: &AccessSegment, last: &AccessSegment) -> bool {

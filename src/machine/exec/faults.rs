@@ -6,7 +6,7 @@ use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::memory::{LaneAccess, Region};
 use crate::machine::state::trap::{Trap, TrapAccess, TrapKind};
-use crate::program::map;
+use crate::program::{Op, map};
 
 /// Addresses below this are called null.
 const NULL_PAGE: u64 = 4096;
@@ -26,11 +26,24 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let lowest = access.addresses[faulty.first()];
         let kind = kind_of(lowest).unwrap_or(TrapKind::OutOfBounds);
         let lanes = access.lanes_where(|address| kind_of(address) == Some(kind));
-        let verb = if write { "store" } else { "load" };
+        let is_atomic = matches!(self.program.code[self.place.pc.index()].op, Op::Atomic(_));
+        let verb = match (is_atomic, write) {
+            (true, _) => "atomic",
+            (false, true) => "store",
+            (false, false) => "load",
+        };
         let reason = self.reason(kind, lowest, bytes, space, group);
         let message = format!("{} {verb} of {} at {lowest:#x}: {reason}", space.word(), counted(bytes, "byte"));
         let access = Some(TrapAccess { space, address: lowest, bytes: access.bytes, write });
         Box::new(Trap { kind, place: self.place, lanes, access, message })
+    }
+
+    /// The fault of `what`, which a lane does to more global memory than one access has, at the byte at `address`.
+    pub(super) fn byte_fault(&self, what: &str, address: u64, write: bool, lane: usize, group: &Group) -> Box<Trap> {
+        let access = LaneAccess::new([address; 32], LaneMask::of(lane), 1);
+        let mut trap = self.memory_fault(&access, Space::Global, write, group);
+        trap.message = format!("{what} at {address:#x}: {}", self.reason(trap.kind, address, 1, Space::Global, group));
+        trap
     }
 
     /// The fault of an access to `bytes` bytes at `address`, if any.

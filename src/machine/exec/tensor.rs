@@ -150,35 +150,33 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
         match self.hole(&shape, request.direction != Direction::Store) {
             Some(hole) => {
-                let access = LaneAccess::new([hole.address; 32], lane, 1);
                 let writes = request.direction != Direction::Load && !hole.is_there;
-                let mut trap = self.memory_fault(&access, Space::Global, writes, group);
-                let reached = if trap.kind == TrapKind::NotCaptured { "memory that is not known" } else { "memory that is not there" };
-                trap.message = format!("the box of the tensor at {:#x} reaches {reached}: {}", map.address, trap.message);
-                Err(trap)
+                let reached = if hole.is_there { "memory that is not known" } else { "memory that is not there" };
+                let what = format!("the box of the tensor at {:#x} reaches {reached}", map.address);
+                Err(self.byte_fault(&what, hole.address, writes, lane.first(), group))
             }
             None => Ok(shape),
         }
     }
 
-    /// The first byte of the box that lies in the tensor and not in memory, or is not known and read.
+    /// The first byte of the box that lies in the tensor and not in memory; where all are there, the first that is not known and read.
     fn hole(&self, shape: &TensorBox, reads: bool) -> Option<Hole> {
-        let mut hole = None;
+        let (mut outside, mut unknown) = (None, None);
         shape.unswizzled_runs(|ByteRun { global, bytes, .. }| {
-            let (Some(address), None) = (global, hole) else { return };
+            let (Some(address), None) = (global, outside) else { return };
             let Some(allocation) = self.global.find(address) else {
-                hole = Some(Hole { address, is_there: false });
+                outside = Some(address);
                 return;
             };
             let end = allocation.base.saturating_add(allocation.pages.len());
-            hole = if address.saturating_add(bytes) > end {
-                Some(Hole { address: end, is_there: false })
-            } else {
-                let unknown = allocation.first_unknown(address, address, bytes).filter(|_| reads);
-                unknown.map(|address| Hole { address, is_there: true })
-            };
+            if address.saturating_add(bytes) > end {
+                outside = Some(end);
+            } else if reads && unknown.is_none() {
+                unknown = allocation.first_unknown(address, address, bytes);
+            }
         });
-        hole
+        let outside = outside.map(|address| Hole { address, is_there: false });
+        outside.or(unknown.map(|address| Hole { address, is_there: true }))
     }
 
     /// Executes `tensormap.replace` or `tensormap.cp_fenceproxy`. Lanes go in order, lowest first.

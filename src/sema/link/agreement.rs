@@ -50,12 +50,15 @@ pub(super) fn check(modules: &[Module<'_>], chosen: &HashMap<String, Span>, diag
 fn difference(one: &Variable<'_>, other: &Variable<'_>) -> Option<&'static str> {
     // What cannot be declared is reported where it is analyzed.
     let (Ok(first), Ok(second)) = (layout(one), layout(other)) else { return None };
-    let are_common = [one, other].iter().all(|variable| variable.linkage == Some(Linkage::Common));
     let lengths = (length(one, &first), length(other, &second));
-    let is_as_long = are_common || matches!(lengths, (None, _) | (_, None)) || lengths.0 == lengths.1;
+    let is_as_long = matches!(lengths, (None, _) | (_, None)) || lengths.0 == lengths.1;
     let inner = |layout: &VariableLayout| layout.shape.iter().skip(1).copied().collect::<Vec<u64>>();
     if one.space.text != other.space.text {
         Some("state space")
+    } else if other.linkage == Some(Linkage::Common) && one.linkage != Some(Linkage::Extern) {
+        // Common variables have several types and sizes, of which what counts has the largest (PTX ISA, ".common").
+        let bytes = lengths.0.map_or(first.bytes, |length| length.saturating_mul(row_bytes(&first)));
+        (second.bytes > bytes).then_some("length")
     } else if (first.ty, first.opaque, first.components, first.is_array())
         != (second.ty, second.opaque, second.components, second.is_array())
     {
@@ -65,6 +68,11 @@ fn difference(one: &Variable<'_>, other: &Variable<'_>) -> Option<&'static str> 
     } else {
         None
     }
+}
+
+/// Bytes of one index of the first dimension of an array, or of what is no array.
+fn row_bytes(layout: &VariableLayout) -> u64 {
+    layout.shape.iter().skip(1).fold(layout.element_bytes(), |bytes, length| bytes.saturating_mul(*length))
 }
 
 /// The first extent of an array; none of an unsized declaration.

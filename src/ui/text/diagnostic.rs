@@ -45,10 +45,11 @@ fn render(sources: &Sources, diagnostic: &Diagnostic, color: bool) -> String {
     let level = level_of(diagnostic.severity);
     let primary = Window::new(sources, diagnostic.span);
     let mut group = Group::with_level(level).element(primary.snippet(AnnotationKind::Primary, None));
-    let windows: Vec<(Window, &str)> =
-        diagnostic.labels.iter().map(|label| (Window::new(sources, label.span), label.text.as_str())).collect();
-    for (window, label) in &windows {
-        group = group.element(window.snippet(AnnotationKind::Context, Some(label)));
+    let windows: Vec<(Window, String, &str)> = (diagnostic.labels.iter())
+        .map(|label| (Window::new(sources, label.span), visible(sources.file(label.span.source).name()).to_string(), &*label.text))
+        .collect();
+    for (window, name, label) in &windows {
+        group = group.element(window.snippet(AnnotationKind::Context, Some(label)).path(name.as_str()));
     }
     if let Some(help) = &diagnostic.help {
         group = group.element(Level::HELP.message(help.as_str()));

@@ -4,6 +4,7 @@
 //! run that another guess avoids is the launch's, not the kernel's. The numbers of guesses and of instructions are bounded, so that
 //! the debugger starts at once.
 
+mod bounded;
 mod extents;
 mod fitting;
 mod gauge;
@@ -111,7 +112,8 @@ struct Trials<'a> {
 impl Trials<'_> {
     /// The launch of `guess`, on the grid that writes the whole of an output that is given.
     fn whole(&mut self, guess: Guess, module: &str) -> MadeUp {
-        let Some(made) = self.on_covering_grid(&guess, module) else {
+        let covering = self.on_covering_grid(&guess, module);
+        let Some(made) = covering.or_else(|| self.on_bounded_grid(&guess)) else {
             let study = self.study;
             let mut made = study.launch(&self.fitting(guess));
             let grid = made.reasons.iter_mut().filter(|reason| reason.what == "grid" && !study.outputs().is_empty());
@@ -325,6 +327,9 @@ fn blocks_for(bytes: u64, row: u64, one: u64, steps: &mut Vec<(u64, usize)>) -> 
 
 /// Gives a buffer `room` bytes, of which the first hold what they would hold. A data file that is large or cannot be read keeps its size.
 fn with_room(buffer: &mut PlannedBuffer, room: u64) {
+    if buffer.variable.is_some() {
+        return;
+    }
     let mut bytes = Vec::new();
     match buffer.contents {
         Contents::File(_) if buffer.bytes > ROOM => return,

@@ -10,7 +10,6 @@ use crate::isa::{ImageKind, ScalarType, Space};
 use crate::machine::event::{AccessEvent, AccessKind, Event, EventKind};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, PerLane};
-use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Handle, ImageAccess, ImageFn, ImageId, find};
 
@@ -97,9 +96,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// The fault of a lane that reads a texel of which the byte at `address` is not known.
     fn unknown_texel(&self, address: u64, lane: usize, group: &Group) -> Box<Trap> {
-        let mut trap = self.memory_fault(&LaneAccess::new([address; 32], LaneMask::of(lane), 1), Space::Global, false, group);
-        trap.message = format!("a texel is not known: {}", trap.message);
-        trap
+        self.byte_fault("a texel is not known", address, false, lane, group)
     }
 
     /// Reports accesses of single lanes.
