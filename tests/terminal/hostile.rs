@@ -43,11 +43,13 @@ fn the_plain_prompt_writes_text() {
     ] {
         let shown = pty.written().len();
         pty.send(&format!("{line}\r"));
-        // The terminal itself echoes what is typed; the answer follows it.
+        // The terminal itself echoes what is typed, the answer follows it, and then the prompt: what is typed before that has an echo
+        // without one.
         pty.wait(line, |_| {
             let written = pty.written();
             let since = String::from_utf8_lossy(&written[shown..]).into_owned();
-            since.split_once('\n').is_some_and(|(_, answered)| answered.contains(answer))
+            let is_prompted = line == "quit" || since.rsplit('\n').next().is_some_and(|last| last.starts_with("(ptxdbg"));
+            since.split_once('\n').is_some_and(|(_, answered)| answered.contains(answer)) && is_prompted
         });
     }
     pty.ended();
