@@ -62,9 +62,10 @@ impl Replay {
         self.launch.planned(&self.module).map_err(|error| failed(&error))
     }
 
-    /// A session about it, before its first instruction.
+    /// A session about it, before its first instruction, on a copy of the memory.
     pub fn session(&self) -> PyResult<Session> {
-        self.planned()?.session(0, &self.options).map_err(|error| failed(&error))
+        let planned = self.launch.captured(&self.module, &self.host).map_err(|error| failed(&error))?;
+        planned.session(0, &RunOptions { host: None, ..self.options.clone() }).map_err(|error| failed(&error))
     }
 
     /// The last writer of each of these ranges, an address and a number of bytes each.
