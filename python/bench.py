@@ -1,41 +1,13 @@
 """What a launch costs beside its instructions: python python/bench.py, with the package as it ships (a release build)."""
 
 import importlib.util
+import pathlib
 import time
 
 import numpy as np
 import ptxdbg
 
-PTX = """
-.version 8.0
-.target sm_80
-.address_size 64
-.visible .entry scale(.param .u64 x, .param .u64 y, .param .f32 a, .param .u32 n)
-{
-    .reg .pred %p;
-    .reg .b32 %r<5>;
-    .reg .f32 %f<3>;
-    .reg .b64 %d<5>;
-    ld.param.u64 %d1, [x];
-    ld.param.u64 %d2, [y];
-    ld.param.f32 %f1, [a];
-    ld.param.u32 %r1, [n];
-    mov.u32 %r2, %ctaid.x;
-    mov.u32 %r3, %ntid.x;
-    mov.u32 %r4, %tid.x;
-    mad.lo.u32 %r2, %r2, %r3, %r4;
-    setp.ge.u32 %p, %r2, %r1;
-    @%p bra done;
-    mul.wide.u32 %d3, %r2, 4;
-    add.s64 %d1, %d1, %d3;
-    add.s64 %d2, %d2, %d3;
-    ld.global.f32 %f2, [%d1];
-    mul.f32 %f2, %f2, %f1;
-    st.global.f32 [%d2], %f2;
-done:
-    ret;
-}
-"""
+PTX = (pathlib.Path(__file__).parent / "tests" / "scale.ptx").read_text()
 
 
 def best(call, times, rounds=5):

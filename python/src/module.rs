@@ -16,7 +16,7 @@ type Param = (String, String, u32);
 #[pyclass(name = "Module", frozen, module = "ptxdbg")]
 pub struct PyPtx {
     pub(crate) module: Module,
-    pub(crate) text: Arc<str>,
+    text: Arc<str>,
 }
 
 /// All mistakes in words, a line each.

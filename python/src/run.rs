@@ -90,7 +90,7 @@ pub fn run(
         return Err(PyKeyboardInterrupt::new_err(()));
     }
     let writes = ran.host_writes(&host);
-    let replay = Replay { module: module.module.clone(), text: module.text.clone(), launch, options, host };
+    let replay = Replay { module: module.module.clone(), launch, options, host };
     if let Some((address, name)) = read_only_write(&ranges, &writes) {
         return Err(py.detach(|| refused(&replay, address, &name))?);
     }
