@@ -99,7 +99,7 @@ impl Transitions {
         (known == before).then_some(after)
     }
 
-    pub fn add(&mut self, before: Entry, after: Entry) {
+    fn add(&mut self, before: Entry, after: Entry) {
         self.0[Self::slot(before)] = (before, after);
     }
 }
@@ -190,14 +190,11 @@ impl Detector<'_> {
             let known = self.transitions.after(from);
             let (to, is_address_independent) = match known {
                 Some(after) => (after, true),
-                None => self.entry(from, address + index as u64 * unit),
+                None => self.transition(from, address + index as u64 * unit),
             };
             entries[index] = to;
             index += 1;
             if is_address_independent {
-                if known.is_none() {
-                    self.transitions.add(from, to);
-                }
                 while index < entries.len() && entries[index] == from {
                     entries[index] = to;
                     index += 1;
@@ -206,8 +203,17 @@ impl Detector<'_> {
         }
     }
 
-    /// The new entry of the unit at `address`, and whether it is the same for every unit with the same old entry.
-    pub(super) fn entry(&mut self, entry: Entry, address: u64) -> (Entry, bool) {
+    /// The new entry of the unit at `address`, whose transition is not known yet, and whether it is the same for every unit with the same
+    /// old entry: then it is known from now on.
+    pub(super) fn transition(&mut self, before: Entry, address: u64) -> (Entry, bool) {
+        let (after, is_address_independent) = self.entry(before, address);
+        if is_address_independent {
+            self.transitions.add(before, after);
+        }
+        (after, is_address_independent)
+    }
+
+    fn entry(&mut self, entry: Entry, address: u64) -> (Entry, bool) {
         self.compared = entry;
         if self.access.action == SideAction::Read {
             let address_independent = self.compare(entry.writes, address).1;

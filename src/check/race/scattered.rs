@@ -78,10 +78,6 @@ impl Detector<'_> {
             }
             return before;
         }
-        let (after, is_address_independent) = self.entry(before, address);
-        if is_address_independent {
-            self.transitions.add(before, after);
-        }
-        after
+        self.transition(before, address).0
     }
 }
