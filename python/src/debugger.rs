@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ptxdbg::api::{DriverLaunch, HostMemory, Module, Planned, RunOptions, Session, Writer};
+use ptxdbg::api::{DriverLaunch, HostMemory, Module, Planned, Prompt, RunOptions, Writer};
 use pyo3::prelude::*;
 
 use crate::module::failed;
@@ -60,9 +60,9 @@ impl Replay {
     }
 
     /// A session about it, before its first instruction.
-    pub fn session(&self) -> PyResult<Session> {
+    pub fn session(&self) -> PyResult<Prompt> {
         let (planned, options) = self.captured()?;
-        planned.session(0, &options).map_err(|error| failed(&error))
+        planned.prompt(0, &options).map_err(|error| failed(&error))
     }
 
     /// The last writer of each of these ranges, an address and a number of bytes each.

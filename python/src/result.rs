@@ -199,7 +199,7 @@ impl PyRun {
 
     /// A session of the debugger about this run, before its first instruction.
     fn session(&self) -> PyResult<PySession> {
-        Ok(PySession::of(self.replay.session()?))
+        PySession::of(self.replay.session()?)
     }
 
     /// The last writer of each of these ranges of memory, an address and a number of bytes each; None where the kernel did not write.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tempfile::TempDir;
 
+use crate::debug::Interrupt;
 use crate::debug::session::{self, InterruptCheck};
 use crate::ui::bad_line::BadLine;
 use crate::ui::console::{Console, Flow, Frontend};
@@ -40,6 +41,7 @@ use crate::ui::text;
 pub struct Prompt {
     console: Console,
     interrupted: Arc<AtomicBool>,
+    was_interrupted: bool,
     has_ended: bool,
     /// Holds the files that the session reads.
     _folder: Option<Arc<TempDir>>,
@@ -69,7 +71,8 @@ impl Interrupter {
 
 impl Prompt {
     pub(super) fn new(engine: session::Session, folder: Option<Arc<TempDir>>) -> Self {
-        Self { console: Console::new(engine, false), interrupted: Arc::default(), has_ended: false, _folder: folder }
+        let console = Console::new(engine, false);
+        Self { console, interrupted: Arc::default(), was_interrupted: false, has_ended: false, _folder: folder }
     }
 
     /// What ends a command that takes long.
@@ -84,14 +87,24 @@ impl Prompt {
     /// # Errors
     /// A line cannot be done; those after it are not.
     pub fn execute(&mut self, lines: &str) -> Result<String, PromptError> {
-        let mut lines = Lines { rest: lines.lines().map(str::to_string).collect(), interrupted: Arc::clone(&self.interrupted) };
+        self.execute_until(lines, || false)
+    }
+
+    /// The same, which `interrupt` stops as [`Interrupter::interrupt`] does: it is asked now and then while a kernel runs.
+    ///
+    /// # Errors
+    /// As of [`Self::execute`].
+    pub fn execute_until(&mut self, lines: &str, interrupt: Interrupt) -> Result<String, PromptError> {
+        let interrupted = UntilInterrupted { interrupted: Arc::clone(&self.interrupted), interrupt };
+        let mut lines = Lines { rest: lines.lines().map(str::to_string).collect(), interrupted };
+        self.was_interrupted = false;
         let mut out: Vec<u8> = Vec::new();
         while let Some(line) = lines.rest.pop_front().filter(|_| !self.has_ended) {
             // Memory takes all that is written.
             let flow = self.console.line(&line, &mut lines, &mut out).unwrap_or(Flow::On);
-            let is_interrupted = self.interrupted.swap(false, Ordering::Relaxed);
+            self.was_interrupted = self.interrupted.swap(false, Ordering::Relaxed);
             match flow {
-                Flow::On if is_interrupted => break,
+                Flow::On if self.was_interrupted => break,
                 Flow::On => {}
                 Flow::Quit => self.has_ended = true,
                 Flow::Interrupted => break,
@@ -102,6 +115,11 @@ impl Prompt {
             }
         }
         Ok(String::from_utf8_lossy(&out).into_owned())
+    }
+
+    /// Whether the last lines that were executed were stopped.
+    pub fn was_interrupted(&self) -> bool {
+        self.was_interrupted
     }
 
     /// Whether the kernel was seen to do something wrong.
@@ -118,7 +136,7 @@ impl Prompt {
 /// Lines that are executed, of which a command may take some.
 struct Lines {
     rest: VecDeque<String>,
-    interrupted: Arc<AtomicBool>,
+    interrupted: UntilInterrupted,
 }
 
 impl Frontend for Lines {
@@ -131,15 +149,22 @@ impl Frontend for Lines {
     }
 
     fn interrupt(&mut self) -> Box<dyn InterruptCheck> {
-        Box::new(UntilInterrupted(Arc::clone(&self.interrupted)))
+        Box::new(self.interrupted.clone())
     }
 }
 
-/// Runs until [`Interrupter::interrupt`] is called.
-struct UntilInterrupted(Arc<AtomicBool>);
+/// Runs until [`Interrupter::interrupt`] is called, or a function says so.
+#[derive(Clone)]
+struct UntilInterrupted {
+    interrupted: Arc<AtomicBool>,
+    interrupt: Interrupt,
+}
 
 impl InterruptCheck for UntilInterrupted {
     fn should_continue(&mut self, _: &session::Session) -> bool {
-        !self.0.load(Ordering::Relaxed)
+        if (self.interrupt)() {
+            self.interrupted.store(true, Ordering::Relaxed);
+        }
+        !self.interrupted.load(Ordering::Relaxed)
     }
 }

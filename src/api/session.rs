@@ -98,11 +98,6 @@ impl Session {
         execute(line, &mut Context { session: &mut self.engine, state: &mut self.state, interrupt, confirmed })
     }
 
-    /// The session as the engine has it, for a front end.
-    pub fn into_engine(self) -> session::Session {
-        self.engine
-    }
-
     /// The session as the engine has it, for what no command shows. What it offers may change with any version.
     pub fn engine(&self) -> &session::Session {
         &self.engine
